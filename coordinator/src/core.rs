@@ -1,0 +1,241 @@
+//! The kernel that decides: pure, deterministic, and the only owner of what is true.
+//!
+//! [`Core::step`] takes one event and answers with records (what was decided) and actions (what to do about
+//! it). [`Core::apply`] replays records and decides nothing. No clock, no randomness, no IO: the shell brings
+//! time and ids in events. Orders are total: every score ends in an id.
+
+mod attempt;
+mod decide;
+pub mod event;
+pub mod gate;
+mod index;
+pub mod item;
+mod lease;
+mod queue;
+pub mod record;
+mod results;
+pub mod run;
+mod text;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cantus_proto::evidence::trust::Trust;
+use cantus_proto::ids::{ContainerName, LeaseId, RoleName, RunId};
+
+use event::{Action, Event, ItemIndex, Millis};
+use index::{RoleQueue, TargetQueue};
+use item::{Inconsistent, State};
+use record::{Fact, ItemFact, Record};
+use run::Run;
+
+/// Values that the shell's configuration gives the core.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// A lease without a heartbeat for this long is over, in milliseconds.
+    pub lease_ms: u64,
+    /// Pause between heartbeats, in milliseconds.
+    pub heartbeat_ms: u64,
+    /// An attempt that nobody takes for this long parks its item, in milliseconds.
+    pub queue_wait_ms: u64,
+    /// Attempts of one role that are on the bus and not taken, at most: what is behind them can still be
+    /// overtaken by something more urgent.
+    pub queue_window: u32,
+    /// Items of one target in verification or landing at the same time. Each landing makes the others verify
+    /// again, so more than the verifiers at hand is waste.
+    pub verify_ahead: u32,
+    /// Verifications of one result that may decide nothing before a person must look (SPEC B5: the same check
+    /// runs at most twice).
+    pub checks_max: u32,
+    /// One artifact, in bytes.
+    pub artifact_bytes_max: u64,
+    /// Files that one result may change.
+    pub files_max: u32,
+    /// Whose signatures count.
+    pub trust: Trust,
+    /// Whether evidence from plain processes may land work.
+    pub allow_process_isolation: bool,
+}
+
+/// All state of the coordinator.
+#[derive(Debug)]
+pub struct Core {
+    settings: Settings,
+    runs: BTreeMap<RunId, Run>,
+    leases: BTreeMap<LeaseId, (RunId, ItemIndex)>,
+    containers: BTreeSet<(ContainerName, RunId, ItemIndex)>,
+    deadlines: BTreeSet<(Millis, RunId, ItemIndex)>,
+    roles: BTreeMap<RoleName, RoleQueue>,
+    targets: BTreeMap<(String, String), TargetQueue>,
+    position: u64,
+}
+
+/// What a step decided, and what is to be done after it is stored.
+#[must_use]
+#[derive(Debug, Default, PartialEq)]
+pub struct Step {
+    /// When it was decided.
+    pub at: Millis,
+    /// To be appended to the journal, in this order.
+    pub records: Vec<Record>,
+    /// To be carried out afterwards.
+    pub actions: Vec<Action>,
+    /// Reports and requests that did not count, for the log.
+    pub refused: Vec<String>,
+}
+
+impl Core {
+    /// A coordinator without runs.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            runs: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            containers: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
+            roles: BTreeMap::new(),
+            targets: BTreeMap::new(),
+            position: 0,
+        }
+    }
+
+    /// Takes one event. All that it decides is already applied when it returns.
+    pub fn step(&mut self, now: Millis, event: Event) -> Step {
+        let mut step = Step { at: now, ..Step::default() };
+        self.decide(&mut step, event);
+        self.fill_queues(&mut step);
+        step
+    }
+
+    /// When the core wants to hear [`Event::Woken`], if ever.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<Millis> {
+        self.deadlines.first().map(|(at, ..)| *at)
+    }
+
+    /// Records applied so far; the next one gets this position plus one.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// All runs.
+    #[must_use]
+    pub fn runs(&self) -> &BTreeMap<RunId, Run> {
+        &self.runs
+    }
+
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The queues of all roles that any run has named.
+    pub fn roles(&self) -> impl Iterator<Item = (&RoleName, &RoleQueue)> {
+        self.roles.iter()
+    }
+
+    /// Applies one record of the journal.
+    ///
+    /// # Errors
+    /// [`Inconsistent`] when the record does not follow from the state.
+    pub fn apply(&mut self, record: &Record) -> Result<(), Inconsistent> {
+        self.position += 1;
+        match &record.fact {
+            Fact::Submitted(submission) => {
+                if !self.runs.contains_key(&record.run) {
+                    let run = Run::new(record.at, submission);
+                    let places: Vec<ItemIndex> = (0..run.items.len()).map(run::index).collect();
+                    self.runs.insert(record.run.clone(), run);
+                    for place in places {
+                        self.enter(&record.run, place);
+                    }
+                }
+                Ok(())
+            }
+            Fact::RunCancelled => {
+                let open: Vec<ItemIndex> = self.open_items(&record.run);
+                for place in open {
+                    self.apply_item(record.at, &record.run, place, &ItemFact::Cancelled)?;
+                }
+                Ok(())
+            }
+            Fact::Item(place, fact) => self.apply_item(record.at, &record.run, *place, fact),
+        }
+    }
+
+    fn open_items(&self, run: &RunId) -> Vec<ItemIndex> {
+        let Some(run) = self.runs.get(run) else { return Vec::new() };
+        let open = |place: &ItemIndex| !run.item(*place).state.is_terminal();
+        (0..run.items.len()).map(run::index).filter(open).collect()
+    }
+
+    fn apply_item(
+        &mut self,
+        at: Millis,
+        id: &RunId,
+        place: ItemIndex,
+        fact: &ItemFact,
+    ) -> Result<(), Inconsistent> {
+        let unknown = || Inconsistent {
+            item: format!("{} of run {id}", place.0),
+            state: "unknown",
+            fact: "a record".to_owned(),
+        };
+        let known = self.runs.get(id).is_some_and(|run| (place.0 as usize) < run.items.len());
+        if !known {
+            return Err(unknown());
+        }
+        let position = self.position;
+        if !fact.moves() {
+            let run = self.runs.get_mut(id).ok_or_else(unknown)?;
+            return run.item_mut(place).apply(at, position, fact);
+        }
+        self.leave(id, place);
+        let run = self.runs.get_mut(id).ok_or_else(unknown)?;
+        let was_open = !run.item(place).state.is_terminal();
+        run.item_mut(place).apply(at, position, fact)?;
+        let is_open = !run.item(place).state.is_terminal();
+        match (was_open, is_open) {
+            (true, false) => run.open -= 1,
+            (false, true) => run.open += 1,
+            _ => {}
+        }
+        let released = match (fact, &run.item(place).state) {
+            (ItemFact::Landed(commit, _), _) => {
+                run.head = Some(commit.clone());
+                run.release_dependents(at, place)
+            }
+            (ItemFact::Reported, _) => run.release_dependents(at, place),
+            (_, State::Parked(_) | State::Cancelled) => {
+                run.block_dependents(at, place);
+                Vec::new()
+            }
+            (ItemFact::Requeued, State::Ready) => {
+                run.unblock_dependents(at, place);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        run.ended = (run.open == 0).then_some(run.ended.unwrap_or(at));
+        self.enter(id, place);
+        for dependent in released {
+            self.enter(id, dependent);
+        }
+        Ok(())
+    }
+
+    /// Applies what was decided and keeps it for the journal.
+    fn commit(&mut self, step: &mut Step, run: &RunId, fact: Fact) {
+        let record = Record { at: step.at, run: run.clone(), fact };
+        self.apply(&record).expect("the core decides only what follows from its state");
+        step.records.push(record);
+    }
+
+    fn commit_item(&mut self, step: &mut Step, run: &RunId, place: ItemIndex, fact: ItemFact) {
+        self.commit(step, run, Fact::Item(place, fact));
+    }
+}

@@ -1,0 +1,109 @@
+//! One try at an item: who had it, what came of it, and the word for how it ended.
+//!
+//! What an attempt means for its item is the table's affair, in [`super::item`].
+
+use cantus_proto::ids::{Blob, LeaseId};
+use cantus_proto::message::{AttemptKind, WorkResult};
+
+use super::event::Millis;
+use super::record::{Ending, Holder};
+
+/// One try at an item, or at verifying it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// What it is for.
+    pub kind: AttemptKind,
+    /// When it was made.
+    pub queued: Millis,
+    /// Who has or had it.
+    pub holder: Option<Box<Holder>>,
+    /// When they took it.
+    pub leased: Option<Millis>,
+    /// Position of the lease's record: the fencing token.
+    pub token: u64,
+    /// Leases of this attempt that a later one superseded.
+    pub superseded: Vec<LeaseId>,
+    /// When it was over.
+    pub ended: Option<Millis>,
+    /// How it ended; nothing while it goes on.
+    pub outcome: Option<Outcome>,
+    /// What a worker handed in.
+    pub result: Option<Box<WorkResult>>,
+    /// Output of what ran.
+    pub log: Option<Blob>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// A worker's result is under consideration.
+    HandedIn,
+    /// A worker's result was kept out before anything ran.
+    KeptOut(String),
+    /// A worker's result does not merge onto the head.
+    Conflict(String),
+    /// A worker's result failed its verification, or this verification refuted it.
+    Refuted(String),
+    /// This verification proved its tree.
+    Verified,
+    /// It brought nothing.
+    InVain(Ending, String),
+    /// The item was parked or cancelled meanwhile.
+    Closed,
+}
+
+impl Outcome {
+    /// One word or two for tables.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::HandedIn => "handed in",
+            Self::KeptOut(_) => "kept out",
+            Self::Conflict(_) => "conflict",
+            Self::Refuted(_) => "refuted",
+            Self::Verified => "verified",
+            Self::InVain(Ending::Lost, _) => "worker lost",
+            Self::InVain(Ending::Failed(_), _) => "failed",
+            Self::InVain(Ending::Inconclusive, _) => "inconclusive",
+            Self::InVain(Ending::Unclaimed, _) => "not leased",
+            Self::Closed => "closed with its item",
+        }
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::HandedIn | Self::Verified | Self::Closed => Ok(()),
+            Self::KeptOut(why) | Self::Conflict(why) | Self::Refuted(why) | Self::InVain(_, why) => {
+                write!(f, ": {why}")
+            }
+        }
+    }
+}
+
+impl Attempt {
+    /// On the bus, and nobody has it.
+    #[must_use]
+    pub(super) fn new(kind: AttemptKind, queued: Millis) -> Self {
+        Self {
+            kind,
+            queued,
+            holder: None,
+            leased: None,
+            token: 0,
+            superseded: Vec::new(),
+            ended: None,
+            outcome: None,
+            log: None,
+            result: None,
+        }
+    }
+
+    /// Whether this lease was ever this attempt's, also when a later one superseded it.
+    #[must_use]
+    pub fn was_held_by(&self, lease: &LeaseId) -> bool {
+        self.holder.as_ref().is_some_and(|holder| holder.lease == *lease) || self.superseded.contains(lease)
+    }
+}

@@ -1,0 +1,157 @@
+//! What the core looks things up by: queues of roles and targets, leases, containers, deadlines.
+//!
+//! All of it follows from the items' states. An item [`leave`](Core::leave)s before each change and
+//! [`enter`](Core::enter)s after it, so the indexes cannot drift from the states.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use cantus_proto::ids::{ItemId, RoleName, RunId};
+
+use super::Core;
+use super::event::{ItemIndex, Millis};
+use super::item::{Item, State};
+
+/// The order of work: critical path first, then priority, then id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Urgency {
+    critical_path: Reverse<u64>,
+    priority: Reverse<i32>,
+    run: RunId,
+    item: ItemId,
+    /// Where to find it.
+    pub(super) place: ItemIndex,
+}
+
+impl Urgency {
+    fn of(run: &RunId, place: ItemIndex, item: &Item) -> Self {
+        Self {
+            critical_path: Reverse(item.critical_path),
+            priority: Reverse(item.priority),
+            run: run.clone(),
+            item: item.id.clone(),
+            place,
+        }
+    }
+
+    pub(super) fn run(&self) -> &RunId {
+        &self.run
+    }
+}
+
+/// Attempts of one role.
+#[derive(Debug, Default)]
+pub struct RoleQueue {
+    /// Not yet on the bus.
+    pub ready: BTreeSet<Urgency>,
+    /// On the bus and not taken, by the time they were queued.
+    pub queued: BTreeSet<(Millis, RunId, ItemIndex)>,
+    /// Taken.
+    pub leased: u32,
+}
+
+/// Results that are to land on one target.
+#[derive(Debug, Default)]
+pub(super) struct TargetQueue {
+    /// Passed the gates.
+    pub(super) gated: BTreeSet<Urgency>,
+    /// In verification or landing.
+    pub(super) places: u32,
+}
+
+/// The role whose queue the item is in, if its state is one of a queue.
+fn role_of(item: &Item) -> Option<&RoleName> {
+    match item.state {
+        State::Ready | State::Queued | State::Working => Some(&item.role),
+        State::Unverified(_) | State::VerifyQueued(_) | State::Verifying(_) => Some(&item.verifier),
+        _ => None,
+    }
+}
+
+impl Core {
+    /// Takes the item out of every index.
+    pub(super) fn leave(&mut self, id: &RunId, place: ItemIndex) {
+        self.reindex(id, place, false);
+    }
+
+    /// Puts the item into the indexes of its state.
+    pub(super) fn enter(&mut self, id: &RunId, place: ItemIndex) {
+        self.reindex(id, place, true);
+    }
+
+    fn reindex(&mut self, id: &RunId, place: ItemIndex, enter: bool) {
+        let Some(run) = self.runs.get_mut(id) else { return };
+        let target = run.repository.as_ref().map(|r| (r.id.to_string(), r.target.clone()));
+        let item = &mut run.items[place.0 as usize];
+        let attempt = item.attempts.last();
+        let due = match (&item.state, attempt) {
+            (State::Queued | State::VerifyQueued(_), Some(attempt)) => {
+                Some(attempt.queued.plus(self.settings.queue_wait_ms))
+            }
+            (State::Working | State::Verifying(_), Some(attempt)) => {
+                Some(attempt.leased.unwrap_or(item.since).plus(self.settings.lease_ms))
+            }
+            _ => None,
+        };
+        if let Some(due) = due {
+            let due = item.deadline.unwrap_or(due);
+            change(&mut self.deadlines, (due, id.clone(), place), enter);
+            item.deadline = enter.then_some(due);
+        }
+        if let Some(role) = role_of(item) {
+            if !self.roles.contains_key(role) {
+                self.roles.insert(role.clone(), RoleQueue::default());
+            }
+            let queue = self.roles.get_mut(role).expect("inserted above");
+            match item.state {
+                State::Ready | State::Unverified(_) => {
+                    change(&mut queue.ready, Urgency::of(id, place, item), enter);
+                }
+                State::Queued | State::VerifyQueued(_) => {
+                    let queued = attempt.map_or(item.since, |a| a.queued);
+                    change(&mut queue.queued, (queued, id.clone(), place), enter);
+                }
+                _ => {
+                    queue.leased = if enter { queue.leased + 1 } else { queue.leased - 1 };
+                }
+            }
+        }
+        if matches!(item.state, State::Working | State::Verifying(_))
+            && let Some(holder) = attempt.and_then(|a| a.holder.as_deref())
+        {
+            if enter {
+                self.leases.insert(holder.lease.clone(), (id.clone(), place));
+            } else {
+                self.leases.remove(&holder.lease);
+            }
+            let held = (holder.leased.container.clone(), id.clone(), place);
+            change(&mut self.containers, held, enter);
+        }
+        let Some(target) = target else { return };
+        if matches!(item.state, State::Gated) {
+            let queue = self.targets.entry(target).or_default();
+            change(&mut queue.gated, Urgency::of(id, place, item), enter);
+        } else if item.state.holds_place() {
+            let queue = self.targets.entry(target).or_default();
+            queue.places = if enter { queue.places + 1 } else { queue.places - 1 };
+        }
+    }
+
+    /// Moves an item's deadline, which is no fact and therefore in no record.
+    pub(super) fn postpone(&mut self, id: &RunId, place: ItemIndex, at: Millis) {
+        let Some(run) = self.runs.get_mut(id) else { return };
+        let item = run.item_mut(place);
+        if let Some(before) = item.deadline.replace(at) {
+            self.deadlines.remove(&(before, id.clone(), place));
+        }
+        self.deadlines.insert((at, id.clone(), place));
+    }
+}
+
+fn change<T: Ord>(set: &mut BTreeSet<T>, key: T, insert: bool) {
+    if insert {
+        set.insert(key);
+    } else {
+        set.remove(&key);
+    }
+}

@@ -1,0 +1,157 @@
+//! Leases in time: heartbeats, deadlines, and what goes on after a restart.
+
+use cantus_proto::message::{AttemptKind, Heartbeat, HeartbeatReply};
+
+use super::event::{Action, Effect, Inspect, ItemIndex, Land, MergeWork, Millis};
+use super::item::{Item, State};
+use super::record::Ending;
+use super::{Core, Step};
+use cantus_proto::ids::RunId;
+
+impl Core {
+    /// Answers a heartbeat. Only the newest lease of the current attempt goes on.
+    ///
+    /// A lease that the core has not heard of may still be on its way through the bus: it goes on as long as
+    /// its attempt is the current one.
+    pub fn heartbeat(&mut self, now: Millis, beat: &Heartbeat) -> HeartbeatReply {
+        if let Some((run, place)) = self.leases.get(&beat.lease).cloned() {
+            self.prolong(now, &run, place);
+            return HeartbeatReply::GoOn;
+        }
+        let item = self.runs.get(&beat.run).and_then(|run| Some(run.item(*run.by_id.get(&beat.item)?)));
+        let Some(item) = item else {
+            return HeartbeatReply::Stop(format!("no item {} in a run {}", beat.item, beat.run));
+        };
+        let current = item.last_number() == beat.attempt
+            && matches!(
+                item.state,
+                State::Queued | State::Working | State::VerifyQueued(_) | State::Verifying(_)
+            );
+        let superseded = item.attempts.last().is_some_and(|a| a.superseded.contains(&beat.lease));
+        if current && !superseded {
+            return HeartbeatReply::GoOn;
+        }
+        if superseded {
+            return HeartbeatReply::Stop("another worker has taken this attempt".to_owned());
+        }
+        HeartbeatReply::Stop(format!("attempt {} is over; the item is {}", beat.attempt, item.state.name()))
+    }
+
+    /// A sign of life: the lease runs anew, but never beyond the hard end of its attempt.
+    pub(super) fn prolong(&mut self, now: Millis, run: &RunId, place: ItemIndex) {
+        let due = now.plus(self.settings.lease_ms);
+        let end = self.hard_end(run, place).unwrap_or(due);
+        self.postpone(run, place, due.min(end));
+    }
+
+    /// The hard end of the current attempt: no sign of life carries a lease beyond it.
+    fn hard_end(&self, run: &RunId, place: ItemIndex) -> Option<Millis> {
+        let item = self.runs.get(run)?.item(place);
+        let leased = item.attempts.last()?.leased?;
+        Some(leased.plus(wall_clock_ms(item)).plus(self.settings.lease_ms))
+    }
+
+    pub(super) fn expire(&mut self, step: &mut Step) {
+        while let Some((at, run, place)) = self.deadlines.first().cloned() {
+            if at > step.at {
+                return;
+            }
+            let item = self.runs[&run].item(place);
+            let number = item.last_number();
+            let verify = item.attempts.last().is_some_and(|a| a.kind == AttemptKind::Verify);
+            if matches!(item.state, State::Queued | State::VerifyQueued(_)) {
+                let role = if verify { item.verifier.clone() } else { item.role.clone() };
+                let reason = format!(
+                    "no {role} took it within {} min; start a pool with that role, then requeue",
+                    self.settings.queue_wait_ms / 60_000
+                );
+                let withdraw = Action::Withdraw { role, run: run.clone(), item: item.id.clone(), number };
+                step.actions.push(withdraw);
+                self.lose(step, &run, place, Ending::Unclaimed, reason);
+            } else {
+                let reason = format!("nothing heard for {} s", self.settings.lease_ms / 1000);
+                self.lose(step, &run, place, Ending::Lost, reason);
+            }
+        }
+    }
+
+    /// After a replay: leases start anew on this clock, and every effect that may be unfinished is asked for
+    /// again.
+    pub fn resume(&mut self, now: Millis) -> Step {
+        let mut step = Step { at: now, ..Step::default() };
+        let mut resumed: Vec<(RunId, ItemIndex)> = Vec::new();
+        for (id, run) in &self.runs {
+            for (place, item) in run.items.iter().enumerate() {
+                if !item.state.is_terminal() || matches!(item.state, State::Parked(_)) {
+                    resumed.push((id.clone(), super::run::index(place)));
+                }
+            }
+        }
+        for (run, place) in resumed {
+            let state = &self.runs[&run].item(place).state;
+            match state {
+                State::Working | State::Verifying(_) => {
+                    self.postpone(&run, place, now.plus(self.settings.lease_ms));
+                }
+                State::Queued | State::VerifyQueued(_) => {
+                    self.postpone(&run, place, now.plus(self.settings.queue_wait_ms));
+                    step.actions.extend(self.publication(&run, place));
+                }
+                _ => {
+                    self.settle(&mut step, &run, place);
+                    step.actions.extend(self.effect(now, &run, place));
+                }
+            }
+        }
+        self.fill_queues(&mut step);
+        step
+    }
+
+    /// The effect that an item in this state waits for.
+    pub(super) fn effect(&self, now: Millis, run_id: &RunId, place: ItemIndex) -> Option<Action> {
+        let run = self.runs.get(run_id)?;
+        let item = run.item(place);
+        if let State::Parked(reason) = &item.state {
+            return Some(self.parked_record(now, run_id, item, reason));
+        }
+        let repository = run.repository.clone()?;
+        let (work, result) = item.work()?;
+        let effect = Effect { run: run_id.clone(), item: place, work };
+        Some(match &item.state {
+            State::Gating => Action::Inspect(Box::new(Inspect {
+                effect,
+                item: item.id.clone(),
+                repository: repository.id,
+                base: result.base.clone(),
+                head: result.head.clone(),
+                bundle: result.bundle.clone(),
+            })),
+            State::Merging => Action::Merge(Box::new(MergeWork {
+                effect,
+                item: item.id.clone(),
+                repository,
+                head: result.head.clone(),
+            })),
+            State::Landing(candidate) => {
+                let proof = item.proof.as_deref()?;
+                Action::Land(Box::new(Land {
+                    effect,
+                    item: item.id.clone(),
+                    goal: item.contract.goal.clone(),
+                    checkers: self.question(run_id, item, candidate).checkers,
+                    repository,
+                    candidate: (**candidate).clone(),
+                    head: result.head.clone(),
+                    envelopes: proof.envelopes.clone(),
+                    at: proof.at,
+                }))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The contract's wall clock in milliseconds.
+pub(super) fn wall_clock_ms(item: &Item) -> u64 {
+    u64::from(item.contract.budgets.wall_clock_minutes) * 60_000
+}

@@ -1,0 +1,171 @@
+//! What becomes of a result: gates, merge, verdict, landing, and the defect when it is refuted.
+
+use cantus_proto::evidence::{self, Policy, Question, Verdict};
+use cantus_proto::ids::{CommitId, RunId};
+use cantus_proto::message::{Candidate, Commits, Defect, Envelope, WorkResult};
+
+use super::event::{Effect, Inspection, ItemIndex, LandingTry, Merge};
+use super::item::{Item, State};
+use super::record::{Ending, ItemFact, Refutation, Refuter};
+use super::{Core, Step, gate, text};
+
+/// Conflicting paths that are spelled out in a defect.
+const PATHS_SHOWN_MAX: usize = 20;
+
+impl Core {
+    pub(super) fn inspected(&mut self, step: &mut Step, effect: &Effect, inspection: Inspection) {
+        if !self.waits_for(step, effect, |s| matches!(s, State::Gating)) {
+            return;
+        }
+        let (by, findings) = match inspection {
+            Inspection::Refused(reasons) if reasons.is_empty() => {
+                (Refuter::Inspection, vec!["the result was not taken in".to_owned()])
+            }
+            Inspection::Refused(reasons) => (Refuter::Inspection, reasons),
+            Inspection::Read(changes) => {
+                let contract = &self.runs[&effect.run].item(effect.item).contract;
+                (Refuter::Gate, gate::findings(contract, &changes))
+            }
+        };
+        if findings.is_empty() {
+            self.commit_item(step, &effect.run, effect.item, ItemFact::Gated);
+        } else {
+            self.refute(step, &effect.run, effect.item, by, findings);
+        }
+    }
+
+    pub(super) fn merged(&mut self, step: &mut Step, effect: &Effect, merge: Merge) {
+        if !self.waits_for(step, effect, |s| matches!(s, State::Merging)) {
+            return;
+        }
+        let Effect { run, item, .. } = effect;
+        match merge {
+            Merge::Clean(candidate) => {
+                self.commit_item(step, run, *item, ItemFact::Merged(Box::new(candidate)));
+                step.actions.extend(self.effect(step.at, run, *item));
+            }
+            Merge::Conflict { onto, paths } => {
+                let finding = conflict_finding(&onto, &paths);
+                self.refute(step, run, *item, Refuter::Merge(onto), vec![finding]);
+            }
+        }
+    }
+
+    pub(super) fn landing_tried(&mut self, step: &mut Step, effect: &Effect, landing: LandingTry) {
+        if !self.waits_for(step, effect, |s| matches!(s, State::Landing(_))) {
+            return;
+        }
+        let Effect { run, item, .. } = effect;
+        match landing {
+            LandingTry::Landed { commit, evidence } => {
+                self.commit_item(step, run, *item, ItemFact::Landed(commit, evidence));
+            }
+            LandingTry::Moved { .. } if self.runs[run].item(*item).cancel_wanted => {
+                self.commit_item(step, run, *item, ItemFact::Cancelled);
+            }
+            LandingTry::Moved { head } => {
+                self.commit_item(step, run, *item, ItemFact::HeadMoved(head));
+                step.actions.extend(self.effect(step.at, run, *item));
+            }
+        }
+    }
+
+    /// Whether the item still waits for the answer to this effect; if not, the answer is refused.
+    pub(super) fn waits_for(&self, step: &mut Step, effect: &Effect, state: fn(&State) -> bool) -> bool {
+        let item = self.runs.get(&effect.run).and_then(|run| run.items.get(effect.item.0 as usize));
+        let waits = item.is_some_and(|item| {
+            state(&item.state) && item.work().is_some_and(|(number, _)| number == effect.work)
+        });
+        if !waits {
+            let Effect { run, item: place, work } = effect;
+            let item = item.map_or_else(|| format!("{}", place.0), |item| item.id.to_string());
+            step.refused.push(format!("nothing waits for this answer about attempt {work} of {item} in {run}"));
+        }
+        waits
+    }
+
+    pub(super) fn weigh(
+        &mut self,
+        step: &mut Step,
+        run: &RunId,
+        place: ItemIndex,
+        evidence: cantus_proto::message::Evidence,
+    ) {
+        let item = self.runs[run].item(place);
+        let number = item.last_number();
+        let State::Verifying(candidate) = &item.state else {
+            step.refused.push(format!("attempt {number} of {} in {run} is no verification", item.id));
+            return;
+        };
+        let verdict = self.verdict(run, item, candidate, &evidence.envelopes);
+        match verdict {
+            Verdict::Verified => {
+                let fact = ItemFact::Verified(number, evidence.envelopes);
+                self.commit_item(step, run, place, fact);
+                step.actions.extend(self.effect(step.at, run, place));
+            }
+            Verdict::Refuted { findings } => {
+                self.refute(step, run, place, Refuter::Verdict(number), findings);
+            }
+            Verdict::Inconclusive { reason } => {
+                let reason = match evidence.inconclusive {
+                    Some(said) if !said.is_empty() => format!("{reason}; the verifier: {said}"),
+                    _ => reason,
+                };
+                self.lose(step, run, place, Ending::Inconclusive, reason);
+            }
+        }
+    }
+
+    /// What evidence has to show for this candidate.
+    pub(super) fn question(&self, run: &RunId, item: &Item, candidate: &Candidate) -> Question {
+        Question::new(
+            run.clone(),
+            item.id.clone(),
+            &item.contract,
+            candidate.tree.clone(),
+            candidate.listing_sha256.clone(),
+        )
+    }
+
+    fn verdict(&self, run: &RunId, item: &Item, candidate: &Candidate, envelopes: &[Envelope]) -> Verdict {
+        let question = self.question(run, item, candidate);
+        let policy = Policy { allow_process_isolation: self.settings.allow_process_isolation };
+        evidence::verdict(&question, envelopes, &self.settings.trust, policy)
+    }
+
+    fn refute(
+        &mut self,
+        step: &mut Step,
+        run: &RunId,
+        place: ItemIndex,
+        by: Refuter,
+        mut findings: Vec<String>,
+    ) {
+        let Some((_, result)) = self.runs[run].item(place).work() else { return };
+        let claims = result.claims.len();
+        if matches!(by, Refuter::Verdict(_)) && claims > 0 {
+            // How many and no more: a repair never reads its producer's words (B13).
+            findings.push(format!("{claims} claims of the result are refuted by this verification"));
+        }
+        let findings = text::bounded(findings);
+        let summary = findings.first().cloned().unwrap_or_default();
+        let defect = Defect { summary, findings, work: commits(result) };
+        let refutation = Refutation { by, defect };
+        self.commit_item(step, run, place, ItemFact::Refuted(Box::new(refutation)));
+        self.settle(step, run, place);
+    }
+}
+
+/// The commits of a result that has any.
+pub(super) fn commits(result: &WorkResult) -> Option<Commits> {
+    let bundle = result.bundle.clone()?;
+    Some(Commits { bundle, base: result.base.clone(), head: result.head.clone() })
+}
+
+fn conflict_finding(onto: &CommitId, paths: &[Vec<u8>]) -> String {
+    let shown: Vec<String> = paths.iter().take(PATHS_SHOWN_MAX).map(|path| text::show(path)).collect();
+    let more = paths.len().saturating_sub(PATHS_SHOWN_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("conflicts with {onto} in {}{more}: redo the change on top of it", shown.join(", "))
+}

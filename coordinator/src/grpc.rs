@@ -1,0 +1,266 @@
+//! The API `cantus.v1` on gRPC: turns requests into events and answers with views.
+//!
+//! It listens on a unix socket that only its owner may open; TCP is for those who ask for it. Submission is
+//! whole or not at all: the plan compiles, the repository is found and announced, then the run exists.
+
+mod submit;
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cantus_proto::bus::Bus;
+use cantus_proto::evidence::dossier::{receipt_name, statement_name};
+use cantus_proto::ids::{Blob, Digest, ItemId, RunId};
+use cantus_proto::wire::v1::{self, cantus_server::Cantus};
+use futures::Stream;
+use tonic::{Request, Response, Status};
+
+use crate::core::Core;
+use crate::core::event::Event;
+use crate::core::item::{Item, State};
+use crate::hub::Hub;
+use crate::kernel::{self, Effects, Handle, Stopped};
+use crate::view;
+
+/// Shortest pause between two views of one watcher: ten a second is what a terminal shows.
+const WATCH_PAUSE: Duration = Duration::from_millis(100);
+/// Bytes of one artifact chunk: a gRPC message may have 4 MiB by default.
+const CHUNK_BYTES: usize = 1024 * 1024;
+/// How long an artifact may take to come from the blob store.
+const ARTIFACT_PATIENCE: Duration = Duration::from_secs(60);
+/// Views that wait for a slow watcher.
+const WATCH_BACKLOG: usize = 2;
+
+type BoxStream<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// The service.
+pub struct Api {
+    /// The way to the core.
+    pub handle: Handle,
+    /// For artifacts and plans.
+    pub bus: Bus,
+    /// For repositories.
+    pub hub: Option<Arc<Hub>>,
+    /// For announcements.
+    pub effects: Arc<Effects>,
+}
+
+impl From<Stopped> for Status {
+    fn from(stopped: Stopped) -> Self {
+        Self::unavailable(stopped.to_string())
+    }
+}
+
+impl Api {
+    async fn view<T: Send + 'static>(
+        &self,
+        view: impl FnOnce(&Core) -> Result<T, String> + Send + 'static,
+    ) -> Result<Response<T>, Status> {
+        self.handle.ask(view).await?.map(Response::new).map_err(Status::not_found)
+    }
+}
+
+#[tonic::async_trait]
+impl Cantus for Api {
+    type WatchStream = BoxStream<v1::RunView>;
+    type ArtifactStream = BoxStream<v1::ArtifactChunk>;
+
+    async fn submit(
+        &self,
+        request: Request<v1::SubmitRequest>,
+    ) -> Result<Response<v1::SubmitResponse>, Status> {
+        submit::submit(self, request.into_inner()).await.map(Response::new)
+    }
+
+    async fn watch(&self, request: Request<v1::WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
+        let id = request.into_inner().run;
+        let handle = self.handle.clone();
+        let first = look(&handle, &id).await?;
+        let (sender, receiver) = tokio::sync::mpsc::channel(WATCH_BACKLOG);
+        tokio::spawn(async move {
+            let mut changes = handle.changes();
+            let mut view = first;
+            loop {
+                let ended = view.ended_ms != 0;
+                let gone = sender.send(Ok(view.clone())).await.is_err();
+                if ended || gone {
+                    return;
+                }
+                loop {
+                    tokio::time::sleep(WATCH_PAUSE).await;
+                    tokio::select! {
+                        changed = changes.changed() => if changed.is_err() { return },
+                        () = sender.closed() => return,
+                    }
+                    match look(&handle, &id).await {
+                        Ok(next) if next == view => {}
+                        Ok(next) => {
+                            view = next;
+                            break;
+                        }
+                        Err(status) => {
+                            let _ = sender.send(Err(status)).await;
+                            return;
+                        }
+                    }
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(tokio_stream::wrappers::ReceiverStream::new(receiver))))
+    }
+
+    async fn status(
+        &self,
+        request: Request<v1::StatusRequest>,
+    ) -> Result<Response<v1::StatusResponse>, Status> {
+        let id = request.into_inner().run;
+        self.view(move |core| {
+            let runs = if id.is_empty() {
+                core.runs().values().map(view::run).collect()
+            } else {
+                vec![view::run(view::find_run(core, &id)?)]
+            };
+            Ok(v1::StatusResponse { runs })
+        })
+        .await
+    }
+
+    async fn queue(&self, _: Request<v1::QueueRequest>) -> Result<Response<v1::QueueResponse>, Status> {
+        self.view(|core| Ok(view::queues(core, kernel::now()))).await
+    }
+
+    async fn item(&self, request: Request<v1::ItemRequest>) -> Result<Response<v1::ItemView>, Status> {
+        let v1::ItemRequest { run, item } = request.into_inner();
+        self.view(move |core| view::find(core, &run, &item).map(|(run, place)| view::item(run, place))).await
+    }
+
+    async fn cancel(
+        &self,
+        request: Request<v1::CancelRequest>,
+    ) -> Result<Response<v1::CancelResponse>, Status> {
+        let v1::CancelRequest { run, item } = request.into_inner();
+        let (run_id, before) = self.open_items(&run, &item).await?;
+        let item = if item.is_empty() { None } else { Some(item_id(&item)?) };
+        self.handle.tell(Event::Cancelled(run_id.clone(), item)).await?;
+        let cancelled = self.in_state(run_id, before, |state| matches!(state, State::Cancelled)).await?;
+        Ok(Response::new(v1::CancelResponse { cancelled }))
+    }
+
+    async fn requeue(
+        &self,
+        request: Request<v1::RequeueRequest>,
+    ) -> Result<Response<v1::RequeueResponse>, Status> {
+        let v1::RequeueRequest { run, item } = request.into_inner();
+        let (run_id, _) = self.open_items(&run, &item).await?;
+        let id = item_id(&item)?;
+        let refused = self.handle.tell(Event::Requeued(run_id, id)).await?;
+        match refused.into_iter().next() {
+            Some(reason) => Err(Status::failed_precondition(reason)),
+            None => Ok(Response::new(v1::RequeueResponse { requeued: vec![item] })),
+        }
+    }
+
+    async fn evidence(
+        &self,
+        request: Request<v1::EvidenceRequest>,
+    ) -> Result<Response<v1::EvidenceResponse>, Status> {
+        let v1::EvidenceRequest { run, item } = request.into_inner();
+        let found = self.handle.ask(move |core| {
+            let (run, place) = view::find(core, &run, &item)?;
+            evidence(run.item(place)).ok_or_else(|| {
+                format!("item {item:?} of run {} has no evidence yet; it is {}", run.id, run.item(place).state.name())
+            })
+        });
+        found.await?.map(Response::new).map_err(Status::failed_precondition)
+    }
+
+    async fn artifact(
+        &self,
+        request: Request<v1::ArtifactRequest>,
+    ) -> Result<Response<Self::ArtifactStream>, Status> {
+        let sha256 = Digest::new(request.into_inner().sha256)
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let wanted = sha256.clone();
+        let known = self.handle.ask(move |core| find_artifact(core, &wanted)).await?;
+        let blob = known.ok_or_else(|| Status::not_found(format!("no item knows an artifact {sha256}")))?;
+        let bytes = self
+            .bus
+            .get_blob(&blob, blob.size_bytes, ARTIFACT_PATIENCE)
+            .await
+            .map_err(|error| Status::unavailable(kernel::chain(&error)))?;
+        let chunks: Vec<_> =
+            bytes.chunks(CHUNK_BYTES).map(|data| Ok(v1::ArtifactChunk { data: data.to_vec() })).collect();
+        Ok(Response::new(Box::pin(futures::stream::iter(chunks))))
+    }
+}
+
+impl Api {
+    /// The run's id and the items that are open now, after checking that both names are known.
+    async fn open_items(&self, run: &str, item: &str) -> Result<(RunId, Vec<ItemId>), Status> {
+        let (run, item) = (run.to_owned(), item.to_owned());
+        let found = self.handle.ask(move |core| {
+            let found = view::find_run(core, &run)?;
+            if !item.is_empty() {
+                view::find(core, &run, &item)?;
+            }
+            let open = found.items.iter().filter(|item| !item.state.is_terminal());
+            Ok::<(RunId, Vec<ItemId>), String>((found.id.clone(), open.map(|item| item.id.clone()).collect()))
+        });
+        found.await?.map_err(Status::not_found)
+    }
+
+    async fn in_state(
+        &self,
+        run: RunId,
+        items: Vec<ItemId>,
+        test: fn(&State) -> bool,
+    ) -> Result<Vec<String>, Status> {
+        let names = self.handle.ask(move |core| {
+            let run = core.runs().get(&run)?;
+            let now = |id: &&ItemId| run.by_id.get(id).is_some_and(|p| test(&run.item(*p).state));
+            Some(items.iter().filter(now).map(ToString::to_string).collect())
+        });
+        Ok(names.await?.unwrap_or_default())
+    }
+}
+
+async fn look(handle: &Handle, id: &str) -> Result<v1::RunView, Status> {
+    let id = id.to_owned();
+    let view = handle.ask(move |core| view::find_run(core, &id).map(view::run)).await?;
+    view.map_err(Status::not_found)
+}
+
+fn item_id(text: &str) -> Result<ItemId, Status> {
+    ItemId::new(text).map_err(|error| Status::invalid_argument(error.to_string()))
+}
+
+fn evidence(item: &Item) -> Option<v1::EvidenceResponse> {
+    let proof = item.proof.as_deref()?;
+    let (commit, digest) = match &item.state {
+        State::Landed(landed) => (landed.commit.to_string(), format!("sha256:{}", landed.evidence)),
+        _ => (String::new(), String::new()),
+    };
+    let files = proof.envelopes.iter().flat_map(|envelope| {
+        let file = |name, content: &[u8]| v1::EvidenceFile { name, content: content.to_vec() };
+        [
+            file(statement_name(&envelope.criterion), &envelope.statement),
+            file(receipt_name(&envelope.criterion), &envelope.receipt),
+        ]
+    });
+    Some(v1::EvidenceResponse { tree: proof.tree.to_string(), commit, digest, files: files.collect() })
+}
+
+/// Artifacts are served by what items know of them: a digest alone opens nothing.
+fn find_artifact(core: &Core, sha256: &Digest) -> Option<Blob> {
+    let items = core.runs().values().flat_map(|run| &run.items);
+    let blobs = items.flat_map(|item| {
+        let attempts = item.attempts.iter().flat_map(|attempt| {
+            let result = attempt.result.as_deref();
+            let of_result = result.map(|r| [r.bundle.as_ref(), r.log.as_ref()]).unwrap_or_default();
+            of_result.into_iter().chain([attempt.log.as_ref()]).flatten()
+        });
+        attempts.chain(item.saved.iter().map(|saved| &saved.commits.bundle))
+    });
+    blobs.filter(|blob| blob.sha256 == *sha256).next().cloned()
+}

@@ -1,0 +1,4 @@
+//! The journal: how records are kept, and how state comes back from them.
+
+pub mod plan;
+pub mod wire;

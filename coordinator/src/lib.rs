@@ -1,0 +1,11 @@
+//! The coordinator: a pure core that decides, and a thin shell that stores, acts and answers.
+
+pub mod audit;
+pub mod core;
+pub mod hub;
+pub mod journal;
+pub mod kernel;
+pub mod grpc;
+pub mod view;
+pub mod config;
+pub mod ops;

@@ -1,0 +1,235 @@
+//! What every pool test stands on: a bus, a directory, an instance of its own, and the certainty that nothing stays.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use cantus_docker::container::{RoleConfig, RoleKind, Secret};
+use cantus_docker::pool::{self, PoolConfig, PoolError, Wish};
+use cantus_proto::bus::{Bus, Reports};
+use cantus_proto::ids::{HostName, RoleName};
+use cantus_proto::message::{Isolation, Report};
+use cantus_proto::subjects::BusUser;
+use crate::cantus_tests::nats::Nats;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// Longest that anything in these tests may take on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// Pause between looks.
+const LOOK: Duration = Duration::from_millis(50);
+/// The image that `docker/images/build` makes.
+pub(crate) const IMAGE: &str = "cantus/base:bookworm";
+/// The role of all these tests.
+pub(crate) const ROLE: &str = "builder";
+
+/// The ground of one test. All that bears its instance id goes with it, also when the test fails.
+pub(crate) struct Ground {
+    pub(crate) nats: Nats,
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) instance: String,
+    pub(crate) coordinator: Bus,
+    binaries: PathBuf,
+}
+
+impl Ground {
+    /// With the stand-in as worker.
+    pub(crate) async fn new() -> Self {
+        let mut ground = Self::with_binaries(PathBuf::new()).await;
+        let binaries = ground.dir.path().join("stand-in");
+        std::fs::create_dir_all(&binaries).unwrap();
+        let path = binaries.join("cantus-worker");
+        std::fs::write(&path, include_str!("stand_in.py")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        ground.binaries = binaries;
+        ground
+    }
+
+    /// With the binaries of this directory.
+    pub(crate) async fn with_binaries(binaries: PathBuf) -> Self {
+        let nats = Nats::start(&[ROLE]);
+        let coordinator = nats.coordinator(&[ROLE]).await;
+        let dir = tempfile::tempdir().unwrap();
+        Self { nats, dir, instance: format!("test-pool-{}", std::process::id()), coordinator, binaries }
+    }
+
+    pub(crate) fn config(&self, host: &str, role: RoleConfig) -> PoolConfig {
+        PoolConfig {
+            instance: self.instance.clone(),
+            host: HostName::new(host).unwrap(),
+            dir: self.dir.path().join("state/pool").join(host),
+            state_dir: self.dir.path().join("state"),
+            binaries: self.binaries.clone(),
+            bus_address: format!("127.0.0.1:{}", self.nats.port()),
+            isolation: Isolation::Container,
+            roles: vec![role],
+            drain_max: PATIENCE,
+            sweep_every: Duration::from_secs(1),
+        }
+    }
+
+    /// Starts a pool in the background.
+    pub(crate) async fn start(&self, config: PoolConfig) -> Running {
+        let bus = self.nats.connect(&BusUser::Pool).await;
+        let (wish, wished) = watch::channel(Wish::Serve);
+        Running { wish, pool: tokio::spawn(pool::run(config, bus, wished)) }
+    }
+
+    /// Why a pool refuses to start.
+    pub(crate) async fn refusal(&self, config: PoolConfig) -> PoolError {
+        let bus = self.nats.connect(&BusUser::Pool).await;
+        let (_wish, wished) = watch::channel(Wish::Serve);
+        let refused = tokio::time::timeout(PATIENCE, pool::run(config, bus, wished)).await;
+        refused.expect("it is refused at once").unwrap_err()
+    }
+
+    /// Containers of this instance as (name, state).
+    pub(crate) fn containers(&self) -> Vec<(String, String)> {
+        let filter = format!("label=cantus.instance={}", self.instance);
+        let listed = docker(&["ps", "--all", "--filter", &filter, "--format", "{{.Names}} {{.State}}"]);
+        let pairs = listed.lines().filter_map(|line| line.split_once(' '));
+        pairs.map(|(name, state)| (name.to_owned(), state.to_owned())).collect()
+    }
+
+    /// Names of the running containers of this instance.
+    pub(crate) fn running(&self) -> Vec<String> {
+        let all = self.containers().into_iter();
+        all.filter(|(_, state)| state == "running").map(|(name, _)| name).collect()
+    }
+
+    pub(crate) fn volumes(&self) -> Vec<String> {
+        let filter = format!("label=cantus.instance={}", self.instance);
+        docker(&["volume", "ls", "--quiet", "--filter", &filter]).lines().map(str::to_owned).collect()
+    }
+
+    /// Socket directories of a host's pool.
+    pub(crate) fn sockets(&self, host: &str) -> usize {
+        let sockets = self.dir.path().join("state/pool").join(host).join("sockets");
+        std::fs::read_dir(sockets).map_or(0, Iterator::count)
+    }
+
+    pub(crate) fn assert_nothing_is_left(&self) {
+        assert_eq!(self.containers(), [], "containers");
+        assert_eq!(self.volumes(), Vec::<String>::new(), "volumes");
+    }
+
+    /// Waits for a container that says it is open, and gives its name.
+    pub(crate) async fn an_open_one(&self) -> String {
+        eventually("a container is open", || {
+            self.running().into_iter().find(|name| logs(name).contains("open"))
+        })
+        .await
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        let containers: Vec<_> = self.containers().into_iter().map(|(name, _)| name).collect();
+        for name in containers {
+            let _ = Command::new("docker").args(["rm", "--force", &name]).output();
+        }
+        for name in self.volumes() {
+            let _ = Command::new("docker").args(["volume", "rm", "--force", &name]).output();
+        }
+    }
+}
+
+/// A pool at work.
+pub(crate) struct Running {
+    wish: watch::Sender<Wish>,
+    pool: JoinHandle<Result<(), PoolError>>,
+}
+
+impl Running {
+    /// Ends it in this way and waits until it has.
+    pub(crate) async fn end(self, wish: Wish) {
+        self.wish.send_replace(wish);
+        let ended = tokio::time::timeout(PATIENCE, self.pool).await;
+        ended.expect("the pool ends in time").unwrap().unwrap();
+    }
+
+    /// Ends it as a crash would: nothing is cleared away.
+    pub(crate) async fn crash(self) {
+        self.pool.abort();
+        assert!(self.pool.await.unwrap_err().is_cancelled());
+    }
+}
+
+/// A small role with this stand-in behaviour, or agent.
+pub(crate) fn role(command: &[&str], slots: u32, spares: u32) -> RoleConfig {
+    RoleConfig {
+        name: RoleName::new(ROLE).unwrap(),
+        kind: RoleKind::Worker,
+        image: IMAGE.to_owned(),
+        slots,
+        spares,
+        command: command.iter().map(|&word| word.to_owned()).collect(),
+        mounts: Vec::new(),
+        environment: BTreeMap::new(),
+        memory_mb: 256,
+        cpus: 1.0,
+        pids_max: 128,
+        tmp_mb: 64,
+        bus_user: BusUser::Worker(RoleName::new(ROLE).unwrap()).name(),
+        bus_password: Secret(BusUser::Worker(RoleName::new(ROLE).unwrap()).name()),
+        signing_key: None,
+    }
+}
+
+/// What the Docker command says; the test fails when it does.
+pub(crate) fn docker(arguments: &[&str]) -> String {
+    let output = Command::new("docker").args(arguments).output().expect("docker is installed: scripts/doctor says how");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "docker {arguments:?}: {complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a container said; nothing when it is gone.
+pub(crate) fn logs(name: &str) -> String {
+    let output = Command::new("docker").args(["logs", name]).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// Waits until a look finds something.
+pub(crate) async fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let limit = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < limit, "not within {PATIENCE:?}: {what}");
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// The next report that is as wanted.
+pub(crate) async fn report<T>(reports: &mut Reports, what: &str, wanted: impl Fn(&Report) -> Option<T>) -> T {
+    let found = async {
+        loop {
+            let report = reports.next().await.unwrap().report.unwrap();
+            if let Some(found) = wanted(&report) {
+                return found;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(|_| panic!("no report in time: {what}"))
+}
+
+/// Runs git in a directory, with nothing of the person's configuration.
+pub(crate) fn git(dir: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .current_dir(dir)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("HOME", "/nonexistent")])
+        .envs([("GIT_AUTHOR_NAME", "a"), ("GIT_AUTHOR_EMAIL", "a@b")])
+        .envs([("GIT_COMMITTER_NAME", "a"), ("GIT_COMMITTER_EMAIL", "a@b")])
+        .args(arguments)
+        .output()
+        .expect("git is installed");
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}

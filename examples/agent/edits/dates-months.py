@@ -1,0 +1,15 @@
+# claim: months are counted over the turn of the year
+# file: inkwell/dates.py
+import calendar
+
+
+def last_day(month):
+    """The last day of a month, given as the pair (year, month)."""
+    return datetime.date(*month, calendar.monthrange(*month)[1])
+
+
+def months_between(first, last):
+    """All months from that of the day `first` to that of `last`, as pairs; none when last is before first."""
+    start = first.year * 12 + first.month - 1
+    end = last.year * 12 + last.month - 1
+    return [(count // 12, count % 12 + 1) for count in range(start, end + 1)]

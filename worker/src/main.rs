@@ -1,0 +1,22 @@
+//! The worker: leases one attempt at producing or repairing, runs its role's agent on it, and hands in what it did.
+//!
+//! An agent is any command; everything that the bus and the workspace need is in `cantus-runner`.
+
+use std::process::ExitCode;
+
+use cantus_runner::entry::{self, Order};
+
+mod adapter;
+mod attempt;
+mod contract_yaml;
+mod outbox;
+mod prompt;
+#[cfg(test)]
+mod testing;
+
+fn main() -> ExitCode {
+    match entry::begin("cantus-worker") {
+        Order::Exit(code) => code,
+        Order::Lease(settings) => entry::serve(*settings, attempt::serve),
+    }
+}
