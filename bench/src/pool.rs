@@ -58,7 +58,7 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// The coordinator's lease record against the agent's first words.
 fn wait_ms(item: &Value) -> anyhow::Result<f64> {
     let begun = item["claims"][0]["text"].as_str().and_then(|text| text.parse::<f64>().ok());
-    let begun = begun.ok_or_else(|| anyhow::anyhow!("the agent of {} said nothing", item["summary"]["id"]))?;
+    let begun = begun.ok_or_else(|| anyhow::anyhow!("the agent of {} said nothing", item["id"]))?;
     let leased = item["attempts"][0]["leased_ms"].as_f64().unwrap_or_default();
     Ok(begun / 1e6 - leased)
 }

@@ -254,7 +254,7 @@ fn evidence(item: &Item) -> Option<v1::EvidenceResponse> {
 /// Artifacts are served by what items know of them: a digest alone opens nothing.
 fn find_artifact(core: &Core, sha256: &Digest) -> Option<Blob> {
     let items = core.runs().values().flat_map(|run| &run.items);
-    let blobs = items.flat_map(|item| {
+    let mut blobs = items.flat_map(|item| {
         let attempts = item.attempts.iter().flat_map(|attempt| {
             let result = attempt.result.as_deref();
             let of_result = result.map(|r| [r.bundle.as_ref(), r.log.as_ref()]).unwrap_or_default();
@@ -262,5 +262,5 @@ fn find_artifact(core: &Core, sha256: &Digest) -> Option<Blob> {
         });
         attempts.chain(item.saved.iter().map(|saved| &saved.commits.bundle))
     });
-    blobs.filter(|blob| blob.sha256 == *sha256).next().cloned()
+    blobs.find(|blob| blob.sha256 == *sha256).cloned()
 }

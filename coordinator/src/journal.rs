@@ -2,3 +2,6 @@
 
 pub mod plan;
 pub mod wire;
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use cantus_proto::bus::{AppendError, Bus, BusError, HeartbeatRequest, Heartbeats, ReportEntry};
 use cantus_proto::evidence::SigningKey;
 use cantus_proto::ids::{Blob, RoleName};
-use cantus_proto::message::Report;
+use cantus_proto::message::{HeartbeatReply, LeaseEvent, LeaseReport, Report};
 use futures::StreamExt as _;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -207,13 +207,21 @@ impl Kernel {
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), KernelError> {
         let mut reports = self.bus.reports(self.reports_through + 1).into_stream().ready_chunks(REPORTS_PER_TURN_MAX);
         let mut heartbeats = self.bus.heartbeats().await?;
+        let mut connects = self.bus.connects();
+        // Without a bus nothing is heard of anybody, which says nothing about them: no lease ends meanwhile.
+        let mut away = false;
         let mut inputs = Vec::new();
         loop {
             let wake = self.core.wake_at().map(until);
             tokio::select! {
                 biased;
                 _ = stop.changed() => return Ok(()),
-                beat = heartbeats.next() => self.answer(beat.ok_or(KernelError::Closed)?).await,
+                changed = connects.changed() => {
+                    changed.map_err(|_| KernelError::Closed)?;
+                    self.core.renew_leases(now());
+                    away = false;
+                }
+                beat = heartbeats.next() => self.answer(beat.ok_or(KernelError::Closed)?).await?,
                 batch = reports.next() => self.take_reports(batch.ok_or(KernelError::Closed)?).await?,
                 count = self.inbox.recv_many(&mut inputs, INBOX_MAX) => {
                     if count == 0 {
@@ -221,13 +229,17 @@ impl Kernel {
                     }
                     self.take_inputs(&mut inputs).await?;
                 }
-                () = sleep_until(wake), if wake.is_some() => {
+                () = sleep_until(wake), if wake.is_some() && !away => {
+                    away = !self.bus.is_connected();
+                    if away {
+                        continue;
+                    }
                     let mut turn = self.begin();
                     self.step(&mut turn, Event::Woken);
                     self.finish(turn).await?;
                 }
             }
-            self.answer_waiting(&mut heartbeats).await;
+            self.answer_waiting(&mut heartbeats).await?;
         }
     }
 
@@ -269,12 +281,13 @@ impl Kernel {
     fn report(&mut self, turn: &mut turn::Turn, entry: ReportEntry) {
         self.reports_through = self.reports_through.max(entry.sequence);
         match entry.report {
-            Ok(report) => {
-                if let (Report::Lease(lease), Some(role)) = (&report, &entry.role) {
-                    tracing::trace!(%role, run = %lease.run, item = %lease.item, "report");
-                }
-                self.step(turn, Event::Reported(Box::new(report)));
+            Ok(Report::Lease(LeaseReport { lease, body: LeaseEvent::Leased(taker), .. }))
+                if entry.role.as_ref() != Some(&taker.role) =>
+            {
+                let role = &taker.role;
+                tracing::warn!(%lease, %role, subject = ?entry.role, "refused: a taker with the role of others");
             }
+            Ok(report) => self.step(turn, Event::Reported(Box::new(report))),
             Err(error) => {
                 tracing::warn!(sequence = entry.sequence, error = %chain(&error), "report refused");
             }
@@ -292,7 +305,11 @@ impl Kernel {
                     if let Event::Submitted(submission) = &*event {
                         let items = submission.plan.items.iter();
                         let roles = items.flat_map(|i| [i.role.clone(), i.verifier.clone()]);
-                        self.ensure_roles(roles).await?;
+                        if let Err(error) = self.ensure_roles(roles).await {
+                            let refusal = format!("the roles have no queue yet, submit again: {}", chain(&error));
+                            answers.extend(answer.map(|answer| (answer, vec![refusal])));
+                            continue;
+                        }
                     }
                     let before = turn.refused.len();
                     self.step(&mut turn, *event);
@@ -318,25 +335,46 @@ impl Kernel {
         new.sort();
         new.dedup();
         if !new.is_empty() {
-            self.bus.ensure_consumers(&new).await?;
+            let lease = Duration::from_millis(self.core.settings().lease_ms);
+            self.bus.ensure_consumers_with(&new, lease).await?;
             self.roles.extend(new);
         }
         Ok(())
     }
 
-    async fn answer(&mut self, request: HeartbeatRequest) {
-        let Ok(beat) = &request.heartbeat else { return };
+    async fn answer(&mut self, request: HeartbeatRequest) -> Result<(), KernelError> {
+        let Ok(beat) = &request.heartbeat else { return Ok(()) };
         let reply = self.core.heartbeat(now(), beat);
+        if matches!(reply, HeartbeatReply::Stop(_)) && !self.is_current().await? {
+            return Ok(());
+        }
         if let Err(error) = request.answer(&reply).await {
             tracing::debug!(error = %chain(&error), "heartbeat not answered");
         }
+        Ok(())
     }
 
     /// Heartbeats that came during a turn, before the turn after it.
-    async fn answer_waiting(&mut self, heartbeats: &mut Heartbeats) {
+    async fn answer_waiting(&mut self, heartbeats: &mut Heartbeats) -> Result<(), KernelError> {
         use futures::FutureExt as _;
         while let Some(Some(request)) = heartbeats.next().now_or_never() {
-            self.answer(request).await;
+            self.answer(request).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether nobody else has written to the journal; unknown counts as no. Asked before somebody is told to stop
+    /// and when something was refused: what a coordinator knows nothing of may be the work of its successor.
+    async fn is_current(&self) -> Result<bool, KernelError> {
+        match self.bus.journal_last_sequence().await {
+            Ok(found) if found > self.journal_end => {
+                Err(AppendError::Fenced { expected: self.journal_end, found }.into())
+            }
+            Ok(_) => Ok(true),
+            Err(error) => {
+                tracing::debug!(error = %chain(&error), "the journal's end is not known");
+                Ok(false)
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The coordinator: a pure core that decides, and a thin shell that stores, acts and answers.
 
 pub mod audit;
+pub mod cli;
 pub mod core;
 pub mod hub;
 pub mod journal;

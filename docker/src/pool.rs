@@ -49,6 +49,8 @@ pub struct PoolConfig {
     pub dir: PathBuf,
     /// State directory of the installation, which no role may mount.
     pub state_dir: PathBuf,
+    /// Socket of the Docker Engine, when it is not the one of `DOCKER_HOST` or the default.
+    pub docker_socket: Option<PathBuf>,
     /// Directory that holds the static `cantus-worker` and `cantus-verifier`.
     pub binaries: PathBuf,
     /// `host:port` of the bus.
@@ -150,9 +152,10 @@ pub async fn run(
     bus: Bus,
     wish: watch::Receiver<Wish>,
 ) -> Result<(), PoolError> {
-    let engine = match config.isolation {
-        Isolation::Container => Some(Engine::connect().await?),
-        Isolation::Process => None,
+    let engine = match (config.isolation, &config.docker_socket) {
+        (Isolation::Container, None) => Some(Engine::connect().await?),
+        (Isolation::Container, Some(socket)) => Some(Engine::connect_to(socket).await?),
+        (Isolation::Process, _) => None,
     };
     let (ground, roles) = setup::prepare(config, engine, bus.clone()).await?;
     let ground = Arc::new(ground);

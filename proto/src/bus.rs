@@ -84,7 +84,7 @@ impl std::fmt::Debug for BusConfig {
 #[derive(Debug, Clone)]
 pub struct Bus {
     client: async_nats::Client,
-    store: jetstream::Context,
+    jetstream: jetstream::Context,
     connects: watch::Receiver<u64>,
 }
 
@@ -124,18 +124,24 @@ impl Bus {
         if !version_suffices(&found) {
             return Err(ConnectError::Version { url: config.url, found });
         }
-        let store = jetstream::context::ContextBuilder::new()
+        let jetstream = jetstream::context::ContextBuilder::new()
             .timeout(REQUEST_TIMEOUT)
             .ack_timeout(REQUEST_TIMEOUT)
             .max_ack_inflight(PUBLISHES_IN_FLIGHT_MAX)
             .build(client.clone());
-        Ok(Self { client, store, connects })
+        Ok(Self { client, jetstream, connects })
     }
 
     /// Counts connections: it changes when the bus came back.
     #[must_use]
     pub fn connects(&self) -> watch::Receiver<u64> {
         self.connects.clone()
+    }
+
+    /// Whether there is a connection, as far as this process knows.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.client.connection_state() == async_nats::connection::State::Connected
     }
 
     /// Waits until everything that was published so far has left this process.

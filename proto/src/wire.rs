@@ -22,6 +22,7 @@ use crate::message::{Attempt, Heartbeat, HeartbeatReply, LeaseNote, Report, Sour
     clippy::all,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
+    clippy::too_many_lines,
     reason = "generated; documented in the .proto files"
 )]
 pub mod v1 {

@@ -121,6 +121,13 @@ where
     }
 }
 
+/// Ends a process that cannot serve what it was made for, before it takes anything.
+#[must_use]
+pub fn refuse(what: &str, error: &dyn std::error::Error) -> ExitCode {
+    tracing::error!(error = chain(error), "{what}");
+    EXIT_FAILED.into()
+}
+
 /// Turns true at the first SIGTERM or SIGINT: take no more work, finish what was begun.
 fn drain() -> Result<watch::Receiver<bool>, std::io::Error> {
     let (sender, receiver) = watch::channel(false);

@@ -11,7 +11,7 @@ use cantus_proto::ids::{LeaseId, RoleName};
 use cantus_proto::message::{Attempt, Heartbeat};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::text::{chain, cut};
 
@@ -42,7 +42,8 @@ impl Heart {
         let pause = Duration::from_millis(attempt.limits.heartbeat_ms.max(1));
         let says = Arc::clone(&note);
         let beating = tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(pause);
+            // Not at once: the coordinator reads of the lease while the work begins.
+            let mut ticks = tokio::time::interval_at(Instant::now() + pause, pause);
             // After a pause of the whole machine, one beat is enough.
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {

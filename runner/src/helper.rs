@@ -199,7 +199,7 @@ impl<'a> Helpers<'a> {
         arguments.extend(flag("scratch", self.rooms.scratch()));
         let bytes_max = limits.bytes_max + ANSWER_BYTES_EXTRA;
         let answer = self.call(step, &arguments, Vec::new(), bytes_max).await?;
-        parse_collected(&answer).map_err(|reason| HelperError::Answer { step, reason })
+        parse_collected(answer).map_err(|reason| HelperError::Answer { step, reason })
     }
 
     fn places(&self, repository: &RepositoryId) -> Vec<OsString> {
@@ -315,15 +315,15 @@ async fn exchange(
     }
 }
 
-fn parse_collected(answer: &[u8]) -> Result<Collected, String> {
+fn parse_collected(mut answer: Vec<u8>) -> Result<Collected, String> {
     let end = answer.iter().position(|byte| *byte == b'\n').ok_or("there is no first line")?;
-    let json: CollectedJson =
-        serde_json::from_slice(&answer[..end]).map_err(|error| error.to_string())?;
+    let bundle = answer.split_off(end + 1);
+    let json: CollectedJson = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
     let commit = |text: &str| CommitId::new(text).map_err(|error| error.to_string());
     Ok(Collected {
         head: commit(&json.head)?,
         kept: json.kept.as_deref().map(commit).transpose()?,
-        bundle: json.bundle.then(|| answer[end + 1..].to_vec()),
+        bundle: json.bundle.then_some(bundle),
         findings: json.findings,
         broken: json.broken,
     })

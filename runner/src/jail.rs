@@ -27,6 +27,12 @@ pub const GRACE: Duration = Duration::from_secs(5);
 /// How long the pipes of an ended command are still read: a process that left its group may hold them open.
 const DRAIN: Duration = Duration::from_secs(1);
 
+/// How long killed processes may take to go: one that writes to a slow disk cannot go before.
+const REAP_MAX: Duration = Duration::from_secs(10);
+
+/// Pause between two looks.
+const REAP_LOOK: Duration = Duration::from_millis(10);
+
 /// User and group of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
@@ -228,21 +234,51 @@ fn ending(status: ExitStatus) -> Ending {
     }
 }
 
-/// Kills every process of the user that this process runs as, itself excepted.
+/// Kills every process of the user that this process runs as, itself excepted, and waits until none is left.
 ///
 /// Only for a process that runs as the agent in its own container: there, nothing else has that user.
 ///
 /// # Errors
-/// When run as root, which would end the machine.
-pub fn reap_own_user() -> Result<(), std::io::Error> {
+/// When run as root, which would end the machine; when some are still there after [`REAP_MAX`].
+pub async fn reap_own_user() -> Result<(), std::io::Error> {
     if rustix::process::getuid().is_root() || rustix::process::geteuid().is_root() {
         return Err(std::io::Error::other("reap runs as the agent's user and never as root"));
     }
-    // To the group of init means to every process that may be signalled (kill(2), pid -1).
-    match kill_process_group(Pid::INIT, Signal::KILL) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(error.into()),
+    let until = Instant::now() + REAP_MAX;
+    loop {
+        // To the group of init means to every process that may be signalled (kill(2), pid -1), all at once, so
+        // that none can fork itself away.
+        match kill_process_group(Pid::INIT, Signal::KILL) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !others_of_own_user()? {
+            return Ok(());
+        }
+        if Instant::now() >= until {
+            return Err(std::io::Error::other("processes of the agent do not end"));
+        }
+        tokio::time::sleep(REAP_LOOK).await;
     }
+}
+
+/// Whether another process of this user still runs; one that only waits to be seen by its parent does not.
+fn others_of_own_user() -> Result<bool, std::io::Error> {
+    let own = rustix::process::getpid().as_raw_nonzero().get().to_string();
+    let uid = format!("Uid:\t{}\t", rustix::process::getuid().as_raw());
+    for entry in std::fs::read_dir("/proc")?.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
+        else {
+            continue;
+        };
+        // One that is gone by now is no other process.
+        let status = std::fs::read_to_string(format!("/proc/{name}/status")).unwrap_or_default();
+        if name != own && status.contains(&uid) && !status.contains("State:\tZ") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What every process of ours gives up before it does anything else: new privileges, core dumps, being looked into.

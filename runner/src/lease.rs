@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 use crate::heart::Heart;
 use crate::mirror::{self, MirrorError};
 use crate::note::{NoteError, Notes};
-use crate::relay::Relay;
+use crate::relay::{self, Relay};
 use crate::reporter::{ReportError, Reporter};
 use crate::rooms::{Rooms, RoomsError};
 use crate::settings::Settings;
@@ -137,6 +137,13 @@ impl Lease {
         let notes = Notes::of(&settings.places.work);
         if let Some(note) = notes.unsaved()? {
             return Err(LeaseError::Unsaved(note.lease));
+        }
+        if settings.bus_url.is_none() {
+            let socket = settings.places.sockets.join("bus.sock");
+            tokio::select! {
+                released = relay::released(&socket) => released.map_err(LeaseError::Relay)?,
+                _ = drain.wait_for(|drain| *drain) => return Ok(None),
+            }
         }
         let (bus, relay) = connect(&settings).await?;
         notes.clear()?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::io::{AsyncWriteExt as _, copy};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// The kernel's table of IPv4 connections of this network namespace.
 const CONNECTIONS: &str = "/proc/net/tcp";
@@ -46,8 +46,17 @@ impl Drop for Relay {
     }
 }
 
+/// Waits until the pool lets this process work: the socket of a spare container says nothing before.
+///
+/// # Errors
+/// When the socket cannot be opened.
+pub async fn released(socket: &Path) -> Result<(), std::io::Error> {
+    UnixStream::connect(socket).await?.readable().await
+}
+
 async fn serve(listener: TcpListener, socket: PathBuf) {
     let own = rustix::process::geteuid().as_raw();
+    let mut forwarding = JoinSet::new();
     loop {
         let Ok((client, peer)) = listener.accept().await else {
             // Out of descriptors or memory: let others give some back before the next try.
@@ -55,7 +64,12 @@ async fn serve(listener: TcpListener, socket: PathBuf) {
             continue;
         };
         match owner(peer, client.local_addr()) {
-            Some(uid) if uid == own => forward(client, &socket).await,
+            Some(uid) if uid == own => {
+                // Only one: a new one means that the client gave the old one up.
+                forwarding.shutdown().await;
+                let socket = socket.clone();
+                forwarding.spawn(async move { forward(client, &socket).await });
+            }
             uid => tracing::warn!(?uid, %peer, "refused a connection to the bus relay"),
         }
     }

@@ -6,11 +6,12 @@ use cantus_proto::bus::{BlobError, Bus, BusError};
 use cantus_proto::ids::{AttemptNumber, Blob, CommitId, ItemId, LeaseId, RoleName, RunId};
 use cantus_proto::limits::ARTIFACT_BYTES_MAX;
 use cantus_proto::message::{
-    Attempt, AttemptKind, Commits, LeaseEvent, LeaseNote, LeaseReport, Report, Saved,
+    Attempt, AttemptKind, Commits, Failed, FailureKind, LeaseEvent, LeaseNote, LeaseReport, Report,
+    Saved,
 };
 use tokio::time::Instant;
 
-use crate::text::chain;
+use crate::text::{chain, cut};
 
 /// How long a hand-in is tried: the bus may be away for minutes, and beyond that salvage goes on.
 const HAND_IN_MAX: Duration = Duration::from_secs(600);
@@ -20,6 +21,9 @@ const PROGRESS_MAX: Duration = Duration::from_secs(1);
 
 /// Pause before what the bus refused is tried again; a full disk is not emptied faster.
 const REFUSED_PAUSE: Duration = Duration::from_secs(5);
+
+/// Longest reason, in bytes: a page for people, whatever the words came from.
+const REASON_BYTES_MAX: usize = 8 * 1024;
 
 /// Why something could not be said or fetched.
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +160,7 @@ impl Reporter {
     ) -> Result<(), ReportError> {
         let bundle = self.store(bundle).await?;
         let commits = Commits { bundle, base, head };
+        let reason = cut(&reason, REASON_BYTES_MAX).to_owned();
         self.report(LeaseEvent::Saved(Saved { commits, reason })).await
     }
 
@@ -169,4 +174,12 @@ impl Reporter {
             body,
         })
     }
+}
+
+/// The end of an attempt without a result.
+#[must_use]
+pub fn failed(kind: FailureKind, reason: &str, log: Option<Blob>) -> LeaseEvent {
+    tracing::warn!(?kind, reason, "the attempt failed");
+    let reason = cut(reason, REASON_BYTES_MAX).to_owned();
+    LeaseEvent::Failed(Failed { kind, reason, log })
 }

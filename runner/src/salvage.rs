@@ -2,12 +2,12 @@
 //!
 //! Runs in a new container on the old volume. It can be run again until it succeeds; only then may the volume go.
 
-use cantus_proto::message::{AttemptKind, Failed, FailureKind, LeaseEvent, LeaseNote};
+use cantus_proto::message::{AttemptKind, FailureKind, LeaseNote};
 
 use crate::helper::{HelperError, Helpers};
 use crate::lease::{LeaseError, connect};
 use crate::note::{NoteError, Notes};
-use crate::reporter::{ReportError, Reporter};
+use crate::reporter::{ReportError, Reporter, failed};
 use crate::rooms::{Rooms, RoomsError};
 use crate::settings::Settings;
 use crate::workspace::collect::Limits;
@@ -84,10 +84,9 @@ async fn too_large(
     notes: &Notes,
     reason: String,
 ) -> Result<(), SalvageError> {
-    tracing::error!(lease = %note.lease, reason, "the work is over its limits and cannot be saved");
     let (bus, _relay) = connect(settings).await.map_err(SalvageError::Connect)?;
-    let failed = Failed { kind: FailureKind::TooLarge, reason, log: None };
+    let failed = failed(FailureKind::TooLarge, &reason, None);
     let reporter = Reporter::of_note(bus, settings.role.clone(), note);
-    reporter.report(LeaseEvent::Failed(failed)).await?;
+    reporter.report(failed).await?;
     Ok(notes.mark_handed_in()?)
 }

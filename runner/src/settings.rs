@@ -202,6 +202,12 @@ fn environment(
     environment
         .entry("PATH".into())
         .or_insert_with(|| "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into());
+    if isolation == Isolation::Container {
+        // The agent's user is in no password file; many programs ask here first.
+        for name in ["USER", "LOGNAME"] {
+            environment.insert(name.into(), "agent".into());
+        }
+    }
     environment.insert("LANG".into(), "C.UTF-8".into());
     environment.insert("TERM".into(), "dumb".into());
     if let Some(json) = role {

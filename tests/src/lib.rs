@@ -1,4 +1,5 @@
 //! What the tests share.
 
 pub mod installation;
+pub mod kernel;
 pub mod nats;

@@ -157,6 +157,19 @@ async fn a_worker_may_do_its_work_and_nothing_else() {
         let refusal = timeout(PATIENCE, refusals.recv()).await.unwrap().unwrap().to_lowercase();
         assert!(refusal.contains(&subject.to_lowercase()), "{subject}: {refusal}");
     }
+    let (host, mut host_refusals) = raw(&nats, &BusUser::Pool).await;
+    for subject in [
+        "$JS.API.CONSUMER.CREATE.CANTUS_SOURCES.x",
+        "$JS.API.DIRECT.GET.CANTUS_JOURNAL",
+        "$JS.API.CONSUMER.MSG.NEXT.CANTUS_WORK.normal-coder",
+        "cantus.source.x",
+        "cantus.journal.r",
+        "cantus.work.coder.normal.r.i.1",
+    ] {
+        host.publish(subject, Bytes::from_static(b"{}")).await.unwrap();
+        let refusal = timeout(PATIENCE, host_refusals.recv()).await.unwrap().unwrap();
+        assert!(refusal.to_lowercase().contains(&subject.to_lowercase()), "{subject}: {refusal}");
+    }
     for subject in
         [">", "cantus.>", "_INBOX.>", "_INBOX.coordinator.>", "_INBOX.worker-other.>", "$JS.ACK.>"]
     {
@@ -305,43 +318,52 @@ async fn two_appenders_fence_each_other() {
 
 #[tokio::test]
 async fn appends_and_reports_survive_kills_once_and_in_order() {
-    const MESSAGES: u64 = 600;
+    const MESSAGES: u64 = 2000;
     let mut nats = Nats::start(&["coder"]);
     let bus = nats.coordinator(&["coder"]).await;
     let worker = nats.worker("coder").await;
     let reader = tokio::spawn({
-        let reports = bus
-            .reports(1)
-            .into_stream()
-            .map(|entry| (entry.sequence, text_of(&entry.report.unwrap())));
+        let reports = bus.reports(1).into_stream();
+        let reports = reports.map(|entry| (entry.sequence, text_of(&entry.report.unwrap())));
         reports.take(MESSAGES as usize).collect::<Vec<_>>()
     });
+    let (reported, mut reported_so_far) = tokio::sync::watch::channel(0);
     let reporter = tokio::spawn(async move {
         for number in 0..MESSAGES {
-            worker.report(&role("coder"), &progress(&number.to_string()), PATIENCE).await.unwrap();
+            let report = progress(&number.to_string());
+            worker.report(&role("coder"), &report, PATIENCE).await.unwrap();
+            reported.send(number).unwrap();
         }
+        reported
     });
+    let (appended, mut appended_so_far) = tokio::sync::watch::channel(0);
     let appender = tokio::spawn({
         let bus = bus.clone();
         async move {
             let mut under_way = futures::stream::FuturesOrdered::new();
             for expected in 0..MESSAGES {
                 let payload = Bytes::from(expected.to_string());
-                let pending = bus
-                    .journal_append(&run(), payload, expected, &format!("append {expected}"))
-                    .await;
+                let id = format!("append {expected}");
+                let pending = bus.journal_append(&run(), payload, expected, &id).await;
                 under_way.push_back(pending.into_future());
                 if under_way.len() >= 32 {
-                    under_way.next().await.unwrap().unwrap();
+                    appended.send(under_way.next().await.unwrap().unwrap()).unwrap();
                 }
             }
             while let Some(appended) = under_way.next().await {
                 appended.unwrap();
             }
+            appended
         }
     });
-    for _ in 0..3 {
-        tokio::time::sleep(Duration::from_millis(150)).await;
+    // In the middle of both, three times.
+    for quarter in 1..4 {
+        let far = |so_far: &u64| *so_far >= quarter * MESSAGES / 4;
+        if quarter % 2 == 1 {
+            timeout(PATIENCE, reported_so_far.wait_for(far)).await.unwrap().unwrap();
+        } else {
+            timeout(PATIENCE, appended_so_far.wait_for(far)).await.unwrap().unwrap();
+        }
         nats.kill();
         nats.restart();
     }

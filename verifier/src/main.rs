@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use cantus_proto::evidence::SigningKey;
 use cantus_runner::entry::{self, Order};
 
 mod check;
@@ -12,6 +13,14 @@ mod verify;
 fn main() -> ExitCode {
     match entry::begin("cantus-verifier") {
         Order::Exit(code) => code,
-        Order::Lease(settings) => entry::serve(*settings, verify::serve),
+        Order::Lease(settings) => {
+            let pem = settings.signing_key.as_ref().map_or("", |pem| pem.0.as_str());
+            match SigningKey::from_pem(pem) {
+                Ok(key) => {
+                    entry::serve(*settings, async move |lease| verify::serve(lease, &key).await)
+                }
+                Err(error) => entry::refuse("CANTUS_SIGNING_KEY is no valid key", &error),
+            }
+        }
     }
 }

@@ -3,11 +3,11 @@
 //! What could not be decided is said in so many words and never counts as held (W13, G9).
 
 use cantus_proto::evidence::{SigningKey, attest};
-use cantus_proto::message::{Candidate, Envelope, Evidence, Failed, FailureKind, LeaseEvent, Work};
+use cantus_proto::message::{Candidate, Envelope, Evidence, FailureKind, LeaseEvent, Work};
 use cantus_runner::capture::Log;
 use cantus_runner::helper::Helpers;
 use cantus_runner::lease::{HandInError, Lease};
-use cantus_runner::reporter::ReportError;
+use cantus_runner::reporter::{ReportError, failed};
 use cantus_runner::text::{chain, cut};
 
 use crate::check::{Bench, CheckError, check};
@@ -19,32 +19,27 @@ const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const INCONCLUSIVE_BYTES_MAX: usize = 16 * 1024;
 
 /// Does the verification and hands it in.
-pub(crate) async fn serve(lease: Lease) -> Result<(), HandInError> {
-    let event = verification(&lease).await?;
+pub(crate) async fn serve(lease: Lease, key: &SigningKey) -> Result<(), HandInError> {
+    let event = verification(&lease, key).await?;
     lease.hand_in(event).await
 }
 
-async fn verification(lease: &Lease) -> Result<LeaseEvent, ReportError> {
+async fn verification(lease: &Lease, key: &SigningKey) -> Result<LeaseEvent, ReportError> {
     let Work::Verify(verification) = &lease.attempt.work else {
         let reason = "a verifier was asked to work: the role's kind in the configuration is wrong";
-        return Ok(failed(FailureKind::Workspace, reason.to_owned()));
-    };
-    let key = lease.settings.signing_key.as_ref();
-    let Some(key) = key.and_then(|pem| SigningKey::from_pem(&pem.0).ok()) else {
-        let reason = "the verifier has no valid signing key in CANTUS_SIGNING_KEY";
-        return Ok(failed(FailureKind::Workspace, reason.to_owned()));
+        return Ok(failed(FailureKind::Workspace, reason, None));
     };
     if !lease.mirror_ready().await {
         let reason = format!("the host's mirror does not have the base {} yet", lease.base);
-        return Ok(failed(FailureKind::Workspace, reason));
+        return Ok(failed(FailureKind::Workspace, &reason, None));
     }
     let candidate = &verification.candidate;
     let bundle = match lease.reporter.fetch(&candidate.bundle, lease.left()).await {
         Ok(bundle) => bundle,
-        Err(error) => return Ok(failed(FailureKind::Workspace, chain(&error))),
+        Err(error) => return Ok(failed(FailureKind::Workspace, &chain(&error), None)),
     };
     let helpers = Helpers::new(&lease.settings, &lease.rooms);
-    let seen = match check_all(&Bench { lease, helpers, candidate, bundle: &bundle }, &key).await {
+    let seen = match check_all(&Bench { lease, helpers, candidate, bundle: &bundle }, key).await {
         Ok(seen) => seen,
         Err(event) => return Ok(event),
     };
@@ -87,11 +82,11 @@ async fn check_all(bench: &Bench<'_>, key: &SigningKey) -> Result<Seen, LeaseEve
             }
             Err(CheckError::Stopped) => {
                 let reason = lease.stop_reason().unwrap_or_default();
-                return Err(failed(FailureKind::Stopped, format!("told to stop: {reason}")));
+                return Err(failed(FailureKind::Stopped, &format!("told to stop: {reason}"), None));
             }
             // Without a checkout there is nothing to say about any criterion.
             Err(error @ CheckError::Prepare(_)) => {
-                return Err(failed(FailureKind::Workspace, chain(&error)));
+                return Err(failed(FailureKind::Workspace, &chain(&error), None));
             }
             Err(error) => seen.undecided.push(format!("{id}: {}", chain(&error))),
         }
@@ -113,9 +108,4 @@ fn evidence(
         log,
         inconclusive: (!inconclusive.is_empty()).then(|| inconclusive.to_owned()),
     })
-}
-
-fn failed(kind: FailureKind, reason: String) -> LeaseEvent {
-    tracing::warn!(?kind, reason, "the verification failed");
-    LeaseEvent::Failed(Failed { kind, reason, log: None })
 }

@@ -1,11 +1,11 @@
 //! One attempt: workspace, agent, collection, hand-in. Whatever happens, the work comes first.
 
 use cantus_proto::ids::Blob;
-use cantus_proto::message::{Failed, FailureKind, LeaseEvent, Receipt, Work, WorkResult};
+use cantus_proto::message::{FailureKind, LeaseEvent, Receipt, Work, WorkResult};
 use cantus_runner::helper::{Answer, Collected, HelperError, Helpers, Wanted};
 use cantus_runner::jail::{Ending, Ran};
 use cantus_runner::lease::{HandInError, Lease};
-use cantus_runner::reporter::ReportError;
+use cantus_runner::reporter::{ReportError, failed};
 use cantus_runner::text::{chain, cut};
 use cantus_runner::workspace::collect::Limits;
 
@@ -30,22 +30,19 @@ struct Finished {
 }
 
 async fn attempt(lease: &Lease) -> Result<LeaseEvent, ReportError> {
-    let Some(command) = lease.settings.command.as_deref().filter(|argv| !argv.is_empty()) else {
-        let reason = "this role has no command: set `command` in its configuration".to_owned();
-        return Ok(failed(FailureKind::Agent, reason, None));
-    };
+    let command = lease.settings.command.as_deref().unwrap_or_default();
     if matches!(lease.attempt.work, Work::Verify(_)) {
         let reason = "a worker was asked to verify: the role's kind in the configuration is wrong";
-        return Ok(failed(FailureKind::Workspace, reason.to_owned(), None));
+        return Ok(failed(FailureKind::Workspace, reason, None));
     }
     let helpers = Helpers::new(&lease.settings, &lease.rooms);
     let diff = match prepare(lease, &helpers).await {
         Ok(diff) => diff,
-        Err(reason) => return Ok(failed(FailureKind::Workspace, reason, None)),
+        Err(reason) => return Ok(failed(FailureKind::Workspace, &reason, None)),
     };
     let finished = match work(lease, &helpers, command, &diff).await {
         Ok(finished) => finished,
-        Err(reason) => return Ok(failed(FailureKind::Agent, reason, None)),
+        Err(reason) => return Ok(failed(FailureKind::Agent, &reason, None)),
     };
     end(lease, finished).await
 }
@@ -117,7 +114,7 @@ async fn end(lease: &Lease, finished: Finished) -> Result<LeaseEvent, ReportErro
                 HelperError::TooLarge(_) => FailureKind::TooLarge,
                 _ => FailureKind::Workspace,
             };
-            return Ok(failed(kind, chain(&error), log));
+            return Ok(failed(kind, &chain(&error), log));
         }
     };
     let failure = failure(lease, &ran, &collected);
@@ -134,7 +131,7 @@ async fn end(lease: &Lease, finished: Finished) -> Result<LeaseEvent, ReportErro
         lease.reporter.save(bundle, lease.base.clone(), head, reason).await?;
     }
     if let Some((kind, reason)) = failure {
-        return Ok(failed(kind, reason, log));
+        return Ok(failed(kind, &reason, log));
     }
     let bundle = match collected.bundle.as_ref().filter(|_| !beside) {
         Some(bundle) => Some(lease.reporter.store(bundle).await?),
@@ -190,9 +187,4 @@ fn result(
         learnings: said.learnings,
         proposals: said.proposals,
     })
-}
-
-fn failed(kind: FailureKind, reason: String, log: Option<Blob>) -> LeaseEvent {
-    tracing::warn!(?kind, reason, "the attempt failed");
-    LeaseEvent::Failed(Failed { kind, reason, log })
 }

@@ -14,9 +14,17 @@ mod prompt;
 #[cfg(test)]
 mod testing;
 
+/// A role without an agent.
+#[derive(Debug, thiserror::Error)]
+#[error("set `command` of this role in the configuration")]
+struct NoCommand;
+
 fn main() -> ExitCode {
     match entry::begin("cantus-worker") {
         Order::Exit(code) => code,
+        Order::Lease(settings) if settings.command.as_ref().is_none_or(Vec::is_empty) => {
+            entry::refuse("CANTUS_COMMAND is not set", &NoCommand)
+        }
         Order::Lease(settings) => entry::serve(*settings, attempt::serve),
     }
 }

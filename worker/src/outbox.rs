@@ -12,11 +12,18 @@ use std::path::Path;
 use cantus_proto::ids::CriterionId;
 use cantus_proto::limits::{OUTBOX_LINE_BYTES_MAX, OUTBOX_LINES_MAX};
 use cantus_proto::message::{Claim, Usage};
+use cantus_runner::text::cut;
 use rustix::fs::{Mode, OFlags, openat};
 use serde_json::{Map, Value};
 
 /// Most text of all files together, in bytes: with the rest of a result it must fit into one report.
 const OUTBOX_BYTES_MAX: usize = 512 * 1024;
+
+/// Most findings, in number: they are read by people, and a report has room for a thousand.
+const FINDINGS_MAX: usize = 400;
+
+/// Longest quote of a line that is no claim, in bytes.
+const QUOTE_BYTES_MAX: usize = 200;
 
 /// Longest id of a claim, in bytes.
 const CLAIM_ID_BYTES_MAX: usize = 100;
@@ -81,6 +88,11 @@ impl Outbox {
             ));
         }
         said.usage = self.usage(&mut said.findings);
+        if said.findings.len() > FINDINGS_MAX {
+            let more = said.findings.len() - FINDINGS_MAX;
+            said.findings.truncate(FINDINGS_MAX);
+            said.findings.push(format!("{more} more findings were left out"));
+        }
         said
     }
 
@@ -188,13 +200,14 @@ fn claim(
     findings: &mut Vec<String>,
 ) -> Option<Claim> {
     let Some(Value::String(text)) = line.get("text") else {
-        findings.push(format!("claim {number} has no text: {line}"));
+        let line = line.to_string();
+        findings.push(format!("claim {number} has no text: {}", cut(&line, QUOTE_BYTES_MAX)));
         return None;
     };
     let given = line.get("id").and_then(Value::as_str).unwrap_or_default();
     let mut id = match given {
         "" => format!("claim-{number}"),
-        given => cantus_runner::text::cut(given, CLAIM_ID_BYTES_MAX).to_owned(),
+        given => cut(given, CLAIM_ID_BYTES_MAX).to_owned(),
     };
     if !ids.insert(id.clone()) {
         id = format!("{id}-{number}");

@@ -1,5 +1,6 @@
 //! The worker's binary on a real bus: every way in which a lease can end.
 
+#[expect(dead_code, reason = "shared with other tests; each uses a part")]
 mod support;
 
 use std::time::Duration;
@@ -58,9 +59,18 @@ async fn a_shell_script_is_a_complete_agent() {
     assert_eq!((stage.got("src/b.txt"), stage.got("src/c.txt")), ("hello".into(), "loose".into()));
     let log = git(&stage.source, &["log", "--format=%s", "refs/got/heads/work"]);
     assert_eq!(log, "Work left uncommitted\nmine\nbase");
-    assert!(String::from_utf8(stage.blob(&result.log.unwrap()).await).unwrap().contains("/cantus/rooms/0/home"));
-    let depth = stage.bus.queue_depth(&cantus_proto::ids::RoleName::new(ROLE).unwrap()).await.unwrap();
-    assert_eq!(format!("{depth:?}").matches(": 0").count(), format!("{depth:?}").matches(": ").count(), "{depth:?}");
+    assert!(
+        String::from_utf8(stage.blob(&result.log.unwrap()).await)
+            .unwrap()
+            .contains("/cantus/rooms/0/home")
+    );
+    let depth =
+        stage.bus.queue_depth(&cantus_proto::ids::RoleName::new(ROLE).unwrap()).await.unwrap();
+    assert_eq!(
+        format!("{depth:?}").matches(": 0").count(),
+        format!("{depth:?}").matches(": ").count(),
+        "{depth:?}"
+    );
 }
 
 #[tokio::test]
@@ -75,7 +85,8 @@ async fn nothing_done_is_an_empty_result() {
 #[tokio::test]
 async fn a_failed_agents_work_is_saved_first() {
     let mut stage = stage().await;
-    let child = leased(&mut stage, Work::Produce, "echo half > src/b.txt; echo no luck >&2; exit 3").await;
+    let child =
+        leased(&mut stage, Work::Produce, "echo half > src/b.txt; echo no luck >&2; exit 3").await;
     exits_with(child, 0).await;
     let LeaseEvent::Saved(saved) = stage.next().await else { panic!("not saved") };
     stage.receive(&saved.commits.bundle).await;
@@ -112,7 +123,10 @@ async fn a_stop_is_obeyed_and_the_work_saved() {
     stage.receive(&saved.commits.bundle).await;
     assert_eq!(stage.got("src/b.txt"), "half");
     let LeaseEvent::Failed(failed) = stage.next().await else { panic!("not failed") };
-    assert_eq!((failed.kind, failed.reason.as_str()), (FailureKind::Stopped, "told to stop: cancelled"));
+    assert_eq!(
+        (failed.kind, failed.reason.as_str()),
+        (FailureKind::Stopped, "told to stop: cancelled")
+    );
 }
 
 #[tokio::test]
@@ -134,7 +148,7 @@ async fn the_wall_clock_ends_it_and_the_work_is_saved() {
 async fn a_killed_workers_work_is_salvaged() {
     let mut stage = stage().await;
     let script = "git checkout -q --detach; echo a > src/b.txt; git add -A; git commit -q -m mine; \
-                  echo u > src/untracked.txt; touch ../ready; exec sleep 300";
+                  echo u > src/untracked.txt; echo $$ > ../pid; touch ../ready; exec sleep 300";
     let mut child = leased(&mut stage, Work::Produce, script).await;
     let work = stage.directory.path().join("root/work");
     until(|| work.join("ready").exists()).await;
@@ -151,14 +165,17 @@ async fn a_killed_workers_work_is_salvaged() {
     let again = exits_with(stage.spawn("", "salvage"), 0).await;
     assert!(again.contains("nothing to save"), "{again}");
     // The orphaned agent is ours to end.
-    let _ = std::process::Command::new("fuser").args(["-s", "-k", work.to_str().unwrap()]).status();
+    let pid = std::fs::read_to_string(work.join("pid")).unwrap().trim().parse().unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
 /// W6: the bus goes away while the agent works and comes back later; the hand-in is tried until it is there.
 #[tokio::test]
 async fn a_hand_in_outlives_the_bus() {
     let mut stage = stage().await;
-    let script = "echo late > src/b.txt; touch ../ready; while ! test -e ../go; do sleep 0.05; done";
+    let script =
+        "echo late > src/b.txt; touch ../ready; while ! test -e ../go; do sleep 0.05; done";
     let child = leased(&mut stage, Work::Produce, script).await;
     let work = stage.directory.path().join("root/work");
     until(|| work.join("ready").exists()).await;
@@ -188,7 +205,8 @@ async fn a_drained_worker_without_a_lease_ends_at_once() {
 #[tokio::test]
 async fn a_drained_worker_with_a_lease_finishes_it() {
     let mut stage = stage().await;
-    let script = "touch ../ready; while ! test -e ../go; do sleep 0.05; done; echo done > src/b.txt";
+    let script =
+        "touch ../ready; while ! test -e ../go; do sleep 0.05; done; echo done > src/b.txt";
     let child = leased(&mut stage, Work::Produce, script).await;
     let work = stage.directory.path().join("root/work");
     until(|| work.join("ready").exists()).await;
@@ -211,7 +229,8 @@ async fn a_repair_sees_the_diff_and_can_take_the_refuted_work() {
     git(&stage.source, &["bundle", "create", "-q", file.to_str().unwrap(), "main..refuted"]);
     let bundle = std::fs::read(&file).unwrap();
     let bundle = stage.bus.put_blob(&bundle, MIB, PATIENCE).await.unwrap();
-    let head = cantus_proto::ids::CommitId::new(git(&stage.source, &["rev-parse", "refuted"])).unwrap();
+    let head =
+        cantus_proto::ids::CommitId::new(git(&stage.source, &["rev-parse", "refuted"])).unwrap();
     let defect = Defect {
         summary: "AC-1 failed".to_owned(),
         findings: vec!["AC-1: exit code 1".to_owned()],
@@ -264,7 +283,8 @@ async fn the_base_is_where_the_mirror_is_now() {
     let mut stage = stage().await;
     std::fs::write(stage.source.join("src/a.txt"), "two\n").unwrap();
     git(&stage.source, &["commit", "-q", "-a", "-m", "moved"]);
-    let mirror = stage.directory.path().join("root/mirror").join(format!("{}.git", stage.repository));
+    let mirror =
+        stage.directory.path().join("root/mirror").join(format!("{}.git", stage.repository));
     git(&stage.source, &["push", "-q", mirror.to_str().unwrap(), "main"]);
     git(&mirror, &["pack-refs", "--all"]);
     let attempt = stage.attempt(Work::Produce, &[("AC-1", "true")]);

@@ -60,7 +60,7 @@ pub enum CliError {
         reason: String,
     },
     /// A file that the command line names cannot be read.
-    #[error("{path} cannot be read: {source}; check the name and the rights")]
+    #[error("cannot read {path}, check its name and rights")]
     Read {
         /// As given.
         path: PathBuf,
@@ -79,11 +79,11 @@ pub enum CliError {
         /// As given.
         path: PathBuf,
         /// Why.
-        source: cantus_proto::evidence::trust::TrustError,
+        source: Box<cantus_proto::evidence::trust::TrustError>,
     },
     /// A repository or range cannot be audited at all.
     #[error("nothing was audited")]
-    Audit(#[from] crate::audit::AuditError),
+    Audit(#[source] Box<crate::audit::AuditError>),
     /// What the server sent does not fit what it said of it.
     #[error("{what} is damaged: it has sha256 {found}, expected {wanted}; ask again, then check the disk of the bus")]
     Damaged {
@@ -103,7 +103,7 @@ pub enum CliError {
         way_out: String,
     },
     /// A place to write to is taken or not writable.
-    #[error("{path} cannot be written: {source}; name an empty or a new directory")]
+    #[error("cannot write {path}, name a new directory or one without it")]
     Write {
         /// Which file.
         path: PathBuf,

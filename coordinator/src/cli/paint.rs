@@ -1,6 +1,10 @@
 //! Colours, as ANSI escapes, or none: what is shown never depends on colour alone.
 
 use super::args::ColorChoice;
+use super::text;
+
+const ESCAPE: char = '\u{1b}';
+const RESET: &str = "\u{1b}[0m";
 
 /// A colour or weight by what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +41,7 @@ impl Ink {
 pub(super) struct Paint(bool);
 
 impl Paint {
+    #[cfg(test)]
     pub(super) const NEVER: Self = Self(false);
     #[cfg(test)]
     pub(super) const ALWAYS: Self = Self(true);
@@ -51,21 +56,84 @@ impl Paint {
         }
     }
 
-    pub(super) fn is_on(self) -> bool {
-        self.0
-    }
-
     /// The text in this ink. It must be escaped already.
     pub(super) fn ink(self, ink: Ink, text: &str) -> String {
         if self.0 && !text.is_empty() {
-            format!("\u{1b}[{}m{text}\u{1b}[0m", ink.code())
+            format!("{ESCAPE}[{}m{text}{RESET}", ink.code())
         } else {
             text.to_owned()
         }
     }
 }
 
+/// Columns of a painted line.
+pub(super) fn columns(painted: &str) -> usize {
+    pieces(painted).iter().map(|(_, shown)| text::columns(shown)).sum()
+}
+
+/// A painted line, cut to so many columns.
+pub(super) fn clip(painted: &str, columns_max: usize) -> String {
+    if columns(painted) <= columns_max {
+        return painted.to_owned();
+    }
+    let (mut clipped, mut room, mut painted_any) = (String::new(), columns_max, false);
+    for (escape, shown) in pieces(painted) {
+        clipped.push_str(escape);
+        painted_any |= !escape.is_empty();
+        clipped.push_str(&text::cut(shown, room));
+        room = room.saturating_sub(text::columns(shown));
+        if room == 0 {
+            break;
+        }
+    }
+    if painted_any {
+        clipped.push_str(RESET);
+    }
+    clipped
+}
+
+/// Each of our escapes with the text behind it. All other text is escaped, so that no other escape is in it.
+fn pieces(painted: &str) -> Vec<(&str, &str)> {
+    let mut pieces = Vec::new();
+    let mut rest = painted;
+    while !rest.is_empty() {
+        let escape_bytes = match rest.starts_with(ESCAPE) {
+            true => rest.find('m').map_or(rest.len(), |end| end + 1),
+            false => 0,
+        };
+        let (escape, tail) = rest.split_at(escape_bytes);
+        let (shown, next) = tail.split_at(tail.find(ESCAPE).unwrap_or(tail.len()));
+        pieces.push((escape, shown));
+        rest = next;
+    }
+    pieces
+}
+
 /// A terminal that says that it can neither colour nor move its cursor.
 pub(super) fn terminal_is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term == "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn painted_lines_are_cut_by_what_shows() {
+        let line = format!("a{}{}", Paint::ALWAYS.ink(Ink::Bad, "日本"), Paint::ALWAYS.ink(Ink::Dim, "xyz"));
+        assert_eq!(columns(&line), 8);
+        assert_eq!(clip(&line, 8), line);
+        assert_eq!(clip(&line, 7), "a\u{1b}[31m日本\u{1b}[0m\u{1b}[2mx…\u{1b}[0m");
+        assert_eq!(clip(&line, 4), "a\u{1b}[31m日…\u{1b}[0m");
+        assert_eq!(columns(&clip(&line, 3)), 2);
+        assert_eq!(clip("plain", 3), "pl…");
+    }
+
+    #[test]
+    fn colours_are_chosen() {
+        assert_eq!(Paint::choose(ColorChoice::Always, false), Paint::ALWAYS);
+        assert_eq!(Paint::choose(ColorChoice::Never, true), Paint::NEVER);
+        assert_eq!(Paint::choose(ColorChoice::Auto, false), Paint::NEVER);
+        assert_eq!(Paint::NEVER.ink(Ink::Bad, "x"), "x");
+    }
 }

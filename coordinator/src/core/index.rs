@@ -24,7 +24,7 @@ pub struct Urgency {
 }
 
 impl Urgency {
-    fn of(run: &RunId, place: ItemIndex, item: &Item) -> Self {
+    pub(super) fn of(run: &RunId, place: ItemIndex, item: &Item) -> Self {
         Self {
             critical_path: Reverse(item.critical_path),
             priority: Reverse(item.priority),
@@ -40,7 +40,7 @@ impl Urgency {
 }
 
 /// Attempts of one role.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct RoleQueue {
     /// Not yet on the bus.
     pub ready: BTreeSet<Urgency>,
@@ -51,7 +51,7 @@ pub struct RoleQueue {
 }
 
 /// Results that are to land on one target.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct TargetQueue {
     /// Passed the gates.
     pub(super) gated: BTreeSet<Urgency>,

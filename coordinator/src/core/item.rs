@@ -17,7 +17,7 @@ use super::record::{Ending, Holder, ItemFact, Refuter};
 const CONFLICTS_MAX: usize = 1;
 
 /// A node of a run's graph with all that is known of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// From the plan.
     pub id: ItemId,
@@ -282,7 +282,7 @@ impl Item {
                 self.attempts.get_mut(place)?.log = Some(log.clone());
                 state
             }
-            (State::Ready, F::Queued(number, kind)) => {
+            (State::Ready, F::Queued(number, kind)) if *kind != AttemptKind::Verify => {
                 self.open_attempt(at, *number, *kind)?;
                 State::Queued
             }
@@ -348,7 +348,9 @@ impl Item {
                 self.cancel_wanted = true;
                 State::Landing(candidate)
             }
-            (state, F::Cancelled) if !matches!(state, State::Landed(_) | State::Reported) => {
+            (state, F::Cancelled)
+                if !matches!(state, State::Landed(_) | State::Reported | State::Cancelled) =>
+            {
                 self.cancel_wanted = false;
                 self.close_open_attempt(at);
                 State::Cancelled

@@ -44,6 +44,14 @@ impl Core {
         self.postpone(run, place, due.min(end));
     }
 
+    /// The bus was away, and every sign of life with it: all leases run anew, none beyond its hard end.
+    pub fn renew_leases(&mut self, now: Millis) {
+        let held: Vec<(RunId, ItemIndex)> = self.leases.values().cloned().collect();
+        for (run, place) in held {
+            self.prolong(now, &run, place);
+        }
+    }
+
     /// The hard end of the current attempt: no sign of life carries a lease beyond it.
     fn hard_end(&self, run: &RunId, place: ItemIndex) -> Option<Millis> {
         let item = self.runs.get(run)?.item(place);

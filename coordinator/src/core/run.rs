@@ -11,7 +11,7 @@ use super::event::{ItemIndex, Millis, Repository, Submission};
 use super::item::{Item, State};
 
 /// A plan at work.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// Its name.
     pub id: RunId,

@@ -2,6 +2,9 @@
 //!
 //! What the files say, and who signed them, is not looked at here.
 
+use std::collections::BTreeMap;
+
+use cantus_proto::evidence::dossier::manifest;
 use cantus_proto::ids::{CommitId, Digest, ItemId, RunId, TreeId};
 
 use super::{HubError, Store, land, message, oid};
@@ -32,7 +35,7 @@ pub enum EvidenceError {
     Twice(String),
 }
 
-/// The sha256 of the manifest of these files: `<sha256>  <name>` and a newline for each, sorted by name.
+/// The digest of the [`manifest`] of these files, after a look at their names.
 ///
 /// # Errors
 /// [`EvidenceError`] when there are no files, or a name is unfit or there twice.
@@ -40,19 +43,16 @@ pub fn manifest_digest(files: &[EvidenceFile]) -> Result<Digest, EvidenceError> 
     if files.is_empty() {
         return Err(EvidenceError::None);
     }
-    let mut sorted: Vec<_> = files.iter().collect();
-    sorted.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut manifest = String::new();
-    for (position, file) in sorted.iter().enumerate() {
+    let mut by_name = BTreeMap::new();
+    for file in files {
         if !is_name(&file.name) {
             return Err(EvidenceError::Name(file.name.chars().take(NAME_BYTES_MAX).collect()));
         }
-        if position > 0 && sorted[position - 1].name == file.name {
+        if by_name.insert(file.name.clone(), file.bytes.clone()).is_some() {
             return Err(EvidenceError::Twice(file.name.clone()));
         }
-        manifest.push_str(&format!("{}  {}\n", Digest::of(&file.bytes), file.name));
     }
-    Ok(Digest::of(manifest.as_bytes()))
+    Ok(manifest(&by_name).1)
 }
 
 fn is_name(name: &str) -> bool {

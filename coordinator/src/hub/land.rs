@@ -3,6 +3,7 @@
 //! Upstream's answer is not what counts but its state: after a push that failed, or of which nothing is known, the
 //! target is read again. Whether the tree is verified is the core's knowledge.
 
+use cantus_proto::evidence::dossier::evidence_ref;
 use cantus_proto::ids::{CommitId, ItemId, RepositoryId, RunId, TreeId};
 
 use super::evidence::{EvidenceError, EvidenceFile, Link, manifest_digest};
@@ -143,7 +144,7 @@ impl Hub {
         let upstream = self.upstream(&store)?;
         let lock = self.lock_of(repository);
         let _held = hold(&lock);
-        let evidence_ref = refs::evidence(request.run);
+        let evidence_ref = evidence_ref(request.run);
         let commit = write_landing(&store, request, &digest)?;
         for _ in 0..EVIDENCE_TRIES {
             let state = self.read_state(&store, &upstream, request, &evidence_ref)?;
@@ -193,8 +194,7 @@ impl Hub {
         let upstream = self.upstream(&store)?;
         let lock = self.lock_of(repository);
         let _held = hold(&lock);
-        let (head, evidence) =
-            self.fetch_pair(&store, &upstream, reference, &refs::evidence(run))?;
+        let (head, evidence) = self.fetch_pair(&store, &upstream, reference, &evidence_ref(run))?;
         match evidence {
             Some(evidence) => find_landing(&store, &head, &evidence, run, item),
             None => Ok(None),
@@ -239,7 +239,7 @@ impl Hub {
         commit: &CommitId,
         evidence: &CommitId,
     ) -> Result<(), LandError> {
-        let (target, evidence_ref) = (request.reference, refs::evidence(request.run));
+        let (target, evidence_ref) = (request.reference, evidence_ref(request.run));
         let old = before.evidence.as_ref().map_or("", CommitId::as_str);
         let output = self
             .git

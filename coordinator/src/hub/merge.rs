@@ -1,7 +1,8 @@
 //! Merges a result onto a target head: the tree that is verified, and that alone lands.
 //!
-//! `git merge-tree` decides, without a work tree. Attributes in the trees can choose among git's built-in ways to merge; no
-//! configuration names a program, so none runs. A merge can be done again on a moved head, without the bundle.
+//! `git merge-tree` decides, without a work tree. No attributes are read and no configuration names a
+//! program, so nothing in the trees has a say in how they are merged. A merge can be done again on a moved head,
+//! without the bundle.
 
 use std::collections::BTreeSet;
 

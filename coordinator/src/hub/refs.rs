@@ -34,11 +34,6 @@ fn candidates_of(run: &RunId) -> String {
     format!("refs/cantus/candidate/{}/", token(run.as_str()))
 }
 
-/// The ref of a run's evidence, in the hub and upstream alike.
-pub(super) fn evidence(run: &RunId) -> String {
-    format!("refs/evidence/{}", token(run.as_str()))
-}
-
 impl Store {
     /// Points a ref of the hub's own at a commit, whatever it was before.
     pub(super) fn pin(&self, reference: &str, commit: &CommitId) -> Result<(), HubError> {

@@ -51,7 +51,13 @@ fn git(dir: &Path, args: &[&str]) -> String {
 }
 
 fn head_of(dir: &Path, reference: &str) -> CommitId {
-    CommitId::new(git(dir, &["rev-parse", "--verify", reference])).unwrap()
+    let repo = git2::Repository::open(dir).unwrap();
+    commit_id(repo.refname_to_id(reference).unwrap())
+}
+
+fn set_ref(dir: &Path, reference: &str, commit: &CommitId) {
+    let repo = git2::Repository::open(dir).unwrap();
+    repo.reference(reference, oid(commit.as_str()).unwrap(), true, "test").unwrap();
 }
 
 /// Writes one commit into a repository without touching any work tree or ref.
@@ -133,7 +139,7 @@ impl World {
             &[put("a.txt", &lines(&[])), put("b.txt", &lines(&[]))],
             "first",
         );
-        git(&upstream, &["update-ref", "refs/heads/main", first.as_str()]);
+        set_ref(&upstream, "refs/heads/main", &first);
         let hub = Hub::open(&root.path().join("hub")).unwrap();
         let connected = hub.connect(upstream.to_str().unwrap(), "main").unwrap();
         Self { root, hub, upstream, connected, run: RunId::new("run 1").unwrap() }
@@ -151,7 +157,7 @@ impl World {
     fn move_target(&self, edits: &[Edit<'_>]) -> CommitId {
         let head = head_of(&self.upstream, "refs/heads/main");
         let moved = commit(&self.upstream, &[&head], edits, "by somebody else");
-        git(&self.upstream, &["update-ref", "refs/heads/main", moved.as_str()]);
+        set_ref(&self.upstream, "refs/heads/main", &moved);
         moved
     }
 
@@ -172,7 +178,7 @@ impl World {
     }
 
     fn bundle(&self, name: &str, workspace: &Path, base: &CommitId, head: &CommitId) -> Work {
-        git(workspace, &["update-ref", "refs/heads/work", head.as_str()]);
+        set_ref(workspace, "refs/heads/work", head);
         let bundle = self.root.path().join(format!("{name}.bundle"));
         let file = bundle.to_str().unwrap();
         git(workspace, &["bundle", "create", "-q", file, "refs/heads/work", &format!("^{base}")]);
@@ -303,7 +309,9 @@ fn landed(outcome: LandOutcome) -> CommitId {
 }
 
 fn tree_of(repo: &Path, commit: &CommitId) -> TreeId {
-    TreeId::new(git(repo, &["rev-parse", &format!("{commit}^{{tree}}")])).unwrap()
+    let repo = git2::Repository::open(repo).unwrap();
+    let commit = repo.find_commit(oid(commit.as_str()).unwrap()).unwrap();
+    TreeId::new(commit.tree_id().to_string()).unwrap()
 }
 
 /// Writes an executable file.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cantus_proto::bus::{Bus, Enqueued};
+use cantus_proto::bus::{BlobError, Bus, Enqueued};
 use cantus_proto::evidence::{Policy, Question, SigningKey, Stamp, Trust, dossier};
 use cantus_proto::ids::{Blob, CommitId};
 use cantus_proto::message::{Attempt, Candidate};
@@ -174,7 +174,16 @@ impl Effects {
         let directory = tempfile::tempdir()?;
         let path = directory.path().join("result.bundle");
         if let Some(bundle) = &inspect.bundle {
-            self.bus.get_blob_file(bundle, &path, self.limits.artifact_bytes_max, BLOB_PATIENCE).await?;
+            let limit = self.limits.artifact_bytes_max;
+            match self.bus.get_blob_file(bundle, &path, limit, BLOB_PATIENCE).await {
+                Ok(()) => {}
+                // Trying again changes nothing; the worker's next attempt may.
+                Err(error @ (BlobError::TooLarge { .. } | BlobError::Missing { .. } | BlobError::Damaged { .. })) => {
+                    let refused = Inspection::Refused(vec![error.to_string()]);
+                    return Ok(Event::Inspected(inspect.effect.clone(), refused));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         let (request, limits) = (inspect.clone(), self.limits);
         let inspected = tokio::task::spawn_blocking(move || {

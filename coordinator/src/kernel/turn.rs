@@ -54,6 +54,9 @@ impl Kernel {
         let consumed = (self.reports_through > turn.consumed_before).then_some(self.reports_through);
         let mut pending = Vec::new();
         let messages = messages(&turn, consumed);
+        if messages.is_empty() && !turn.refused.is_empty() {
+            self.is_current().await?;
+        }
         for (run, payload) in messages {
             let id = format!("{}-{}", self.name, self.journal_end + 1);
             pending.push(self.bus.journal_append(&run, payload, self.journal_end, &id).await);

@@ -109,7 +109,7 @@ impl Stage {
         let repository = self.repository.display().to_string();
         let landed = self.cantus(&["submit", &plan, "--repository", &repository, "--run", RUN, "--watch"])?;
         println!("\nWhat landed, with the digest of each commit's evidence:\n");
-        let format = "%h  %<(52,trunc)%s %(trailers:key=Cantus-Item,valueonly,separator=)  \
+        let format = "%h  %<(40,trunc)%s  %<(15)%(trailers:key=Cantus-Item,valueonly,separator=)  \
                       %(trailers:key=Cantus-Evidence,valueonly,separator=)";
         let git_dir = format!("--git-dir={repository}");
         show(&["git", "log", "--first-parent", "main"]);

@@ -52,6 +52,7 @@ pub async fn serve(home: &Home, options: Options) -> anyhow::Result<()> {
         binaries: binaries()?,
         bus_address: address,
         isolation: options.isolation,
+        docker_socket: None,
         roles: roles(&config, &secrets, &options.roles)?,
         drain_max: pool::DRAIN_MAX_DEFAULT,
         sweep_every: pool::SWEEP_EVERY_DEFAULT,

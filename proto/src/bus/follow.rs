@@ -174,7 +174,7 @@ impl Follow {
             inactive_threshold: CONSUMER_KEPT,
             ..pull::Config::default()
         };
-        let made = self.bus.store.create_consumer_on_stream(config, self.stream).await;
+        let made = self.bus.jetstream.create_consumer_on_stream(config, self.stream).await;
         made.map_err(|error| BusError::Refused { what: WHAT, text: error.to_string() })?;
         let pull_subject =
             Subject::from(format!("$JS.API.CONSUMER.MSG.NEXT.{}.{name}", self.stream));

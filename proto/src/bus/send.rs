@@ -72,7 +72,7 @@ impl Bus {
     ) -> Result<StorePending, StoreError> {
         let mut connects = self.connects.clone();
         connects.mark_unchanged();
-        let ack = self.store.send_publish(subject, message).await;
+        let ack = self.jetstream.send_publish(subject, message).await;
         let ack = ack.map_err(|error| StoreError { what, error: Some(error) })?;
         Ok(StorePending { what, ack, connects })
     }

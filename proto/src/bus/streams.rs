@@ -27,7 +27,7 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// Reports are in the journal long before this; it bounds the disk, and lets people look back.
 const REPORTS_AGE_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Most bytes of reports kept. The server reserves none of it, but refuses more than its disk has.
+/// Most bytes of reports kept. The server sets them aside in its books, and refuses what its disk could not hold.
 const REPORTS_BYTES_MAX: i64 = 1024 * 1024 * 1024;
 
 /// Messages of one role that may be taken and not yet leased. Far above any number of slots, because dead
@@ -64,7 +64,7 @@ impl Bus {
     /// [`BusError::NotServed`] when JetStream is off, [`BusError::NoSpace`] when its disk is too small.
     pub async fn ensure_streams(&self) -> Result<(), BusError> {
         for config in stream_configs() {
-            self.store
+            self.jetstream
                 .create_or_update_stream(config)
                 .await
                 .map_err(|error| create_error(&error))?;
@@ -92,7 +92,7 @@ impl Bus {
         const WHAT: &str = "set up work consumers";
         for role in roles {
             let config = consumer_config(role, lease);
-            self.store
+            self.jetstream
                 .create_consumer_on_stream(config, STREAM_WORK)
                 .await
                 .map_err(|error| BusError::Refused { what: WHAT, text: error.to_string() })?;

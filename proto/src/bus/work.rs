@@ -9,6 +9,7 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::{Message, StatusCode, Subject, Subscriber};
 use bytes::Bytes;
 use futures::StreamExt as _;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::send::StorePending;
@@ -20,8 +21,15 @@ use crate::subjects::{LANE_NORMAL, STREAM_WORK, attempt_message_id, work, work_c
 /// Longest that one pull waits at the server before it is renewed.
 const PULL_EXPIRES_MAX: Duration = Duration::from_secs(30);
 
-/// How often the server says that a pull is still known to it; two missing ones mean that it is not.
+/// How often the server says that a pull is still known to it.
 const PULL_HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// Silence after which a pull counts as forgotten: more than two heartbeats.
+const PULL_SILENCE_MAX: Duration = Duration::from_secs(6);
+
+/// How much longer to listen than the pull lasts: a message that is on its way when the pull ends is not left to
+/// its lease.
+const PULL_GRACE: Duration = Duration::from_millis(250);
 
 /// What became of publishing an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +59,9 @@ pub struct WorkQueue {
     pull_subject: Subject,
     inbox: Subject,
     replies: Subscriber,
-    /// Until when the server owes an answer to the last pull.
-    pull_open_until: Option<Instant>,
+    /// Whether the server owes an answer to the last pull.
+    pull_open: bool,
+    connects: watch::Receiver<u64>,
 }
 
 /// One attempt, taken. Another may get it too, if it is not acknowledged within the lease.
@@ -122,7 +131,15 @@ impl Bus {
         let consumer = work_consumer(role, LANE_NORMAL);
         let pull_subject =
             Subject::from(format!("$JS.API.CONSUMER.MSG.NEXT.{STREAM_WORK}.{consumer}"));
-        Ok(WorkQueue { bus: self.clone(), pull_subject, inbox, replies, pull_open_until: None })
+        let connects = self.connects.clone();
+        Ok(WorkQueue {
+            bus: self.clone(),
+            pull_subject,
+            inbox,
+            replies,
+            pull_open: false,
+            connects,
+        })
     }
 
     /// Takes one attempt, for a process that takes only one: see [`WorkQueue::next`].
@@ -166,54 +183,49 @@ impl WorkQueue {
     /// version, which goes to another taker after the lease.
     pub async fn next(&mut self, timeout: Duration) -> Result<Option<Delivery>, BusError> {
         let deadline = Instant::now() + timeout;
-        let mut connects = self.bus.connects.clone();
-        connects.mark_unchanged();
         let (mut tries, mut unserved) = (0, false);
         loop {
-            if self.pull_open_until.is_none() {
+            if !self.pull_open {
                 self.pull(deadline).await?;
             }
-            // The server speaks at least this often while it knows the pull.
-            let silence = Instant::now() + 2 * PULL_HEARTBEAT;
-            let wait_until = deadline.min(silence);
+            let wait_until = (Instant::now() + PULL_SILENCE_MAX).min(deadline + PULL_GRACE);
             let reply = tokio::select! {
                 biased;
                 reply = self.replies.next() => reply.ok_or(BusError::Closed { what: "take work" })?,
-                changed = connects.changed() => {
+                changed = self.connects.changed() => {
                     changed.map_err(|_| BusError::Closed { what: "take work" })?;
-                    self.pull_open_until = None;
+                    self.pull_open = false;
                     continue;
                 }
                 () = tokio::time::sleep_until(wait_until) => {
+                    self.pull_open = false;
                     if Instant::now() >= deadline {
-                        return if unserved { Err(BusError::NotServed { what: "take work" }) } else { Ok(None) };
+                        return nothing(unserved);
                     }
-                    self.pull_open_until = None;
                     continue;
                 }
             };
             match reply.status {
                 None | Some(StatusCode::OK) => {
-                    self.pull_open_until = None;
+                    self.pull_open = false;
                     return self.delivery(reply).map(Some);
                 }
                 Some(StatusCode::IDLE_HEARTBEAT) => unserved = false,
-                Some(StatusCode::NO_RESPONDERS) => {
-                    unserved = true;
-                    self.pull_open_until = None;
-                    tries += 1;
-                    tokio::time::sleep_until(deadline.min(Instant::now() + retry_pause(tries)))
-                        .await;
+                Some(StatusCode::TIMEOUT | StatusCode::NOT_FOUND) => {
+                    unserved = false;
+                    self.pull_open = false;
                 }
-                // It expired, or the server gave up on it: 404, 408, 409.
-                Some(_) => self.pull_open_until = None,
+                // Nobody serves it, or the server gave up on it.
+                Some(status) => {
+                    unserved = status == StatusCode::NO_RESPONDERS;
+                    self.pull_open = false;
+                    tries += 1;
+                    let pause = Instant::now() + retry_pause(tries);
+                    tokio::time::sleep_until(deadline.min(pause)).await;
+                }
             }
-            if Instant::now() >= deadline && self.pull_open_until.is_none() {
-                return if unserved {
-                    Err(BusError::NotServed { what: "take work" })
-                } else {
-                    Ok(None)
-                };
+            if !self.pull_open && Instant::now() >= deadline {
+                return nothing(unserved);
             }
         }
     }
@@ -227,13 +239,14 @@ impl WorkQueue {
             request.push_str(&format!(",\"idle_heartbeat\":{}", PULL_HEARTBEAT.as_nanos()));
         }
         request.push('}');
+        self.connects.mark_unchanged();
         let sent = self.bus.client.publish_with_reply(
             self.pull_subject.clone(),
             self.inbox.clone(),
             Bytes::from(request),
         );
         sent.await.map_err(|_| BusError::Closed { what: "take work" })?;
-        self.pull_open_until = Some(Instant::now() + expires);
+        self.pull_open = true;
         Ok(())
     }
 
@@ -272,6 +285,11 @@ impl Delivery {
             self.bus.client.publish(self.ack_subject.clone(), Bytes::from_static(kind.as_bytes()));
         sent.await.map_err(|_| BusError::Closed { what: "acknowledge work" })
     }
+}
+
+/// What a taker gets when its time is over.
+fn nothing(unserved: bool) -> Result<Option<Delivery>, BusError> {
+    if unserved { Err(BusError::NotServed { what: "take work" }) } else { Ok(None) }
 }
 
 pub(super) fn subject_of(attempt: &Attempt) -> String {

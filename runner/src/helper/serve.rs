@@ -155,7 +155,8 @@ fn compare(arguments: &CompareArgs) -> Result<(), ServeError> {
 }
 
 fn reap(arguments: &ReapArgs) -> Result<(), ServeError> {
-    jail::reap_own_user()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(jail::reap_own_user())?;
     let own = rustix::process::geteuid().as_raw();
     for directory in &arguments.wipe {
         let Ok(entries) = std::fs::read_dir(directory) else { continue };

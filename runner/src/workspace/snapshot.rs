@@ -123,7 +123,12 @@ impl Walk<'_> {
         let before = parent.and_then(|tree| tree.get_name_bytes(name));
         let before: Option<Entry> = before.map(|entry| (entry.filemode_raw(), entry.id()));
         let absolute = self.absolute(path);
-        let metadata = std::fs::symlink_metadata(&absolute).map_err(io(&absolute, "looked at"))?;
+        let metadata = match std::fs::symlink_metadata(&absolute) {
+            Ok(metadata) => metadata,
+            // Gone since it was listed: somebody still cleans up.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io(&absolute, "looked at")(error)),
+        };
         if metadata.is_dir() {
             return self.subdirectory(path, before, depth);
         }

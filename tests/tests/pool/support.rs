@@ -7,14 +7,22 @@ use std::process::Command;
 use std::time::Duration;
 
 use cantus_docker::container::{RoleConfig, RoleKind, Secret};
+use cantus_docker::engine::DEFAULT_SOCKET;
 use cantus_docker::pool::{self, PoolConfig, PoolError, Wish};
 use cantus_proto::bus::{Bus, Reports};
-use cantus_proto::ids::{HostName, RoleName};
-use cantus_proto::message::{Isolation, Report};
+use cantus_proto::contract::{AllowedScope, Budgets, Contract, Criterion};
+use cantus_proto::ids::{
+    AttemptNumber, CommitId, CriterionId, HostName, ItemId, RepositoryId, RoleName, RunId,
+};
+use cantus_proto::message::{
+    Attempt, AttemptLimits, Commits, ContainerExited, Isolation, LeaseEvent, Report, SourceUpdate,
+    Work,
+};
 use cantus_proto::subjects::BusUser;
 use cantus_tests::nats::Nats;
+use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 /// Longest that anything in these tests may take on a busy machine.
@@ -53,7 +61,13 @@ impl Ground {
         let nats = Nats::start(&[ROLE]);
         let coordinator = nats.coordinator(&[ROLE]).await;
         let dir = tempfile::tempdir().unwrap();
-        Self { nats, dir, instance: format!("test-pool-{}", std::process::id()), coordinator, binaries }
+        Self {
+            nats,
+            dir,
+            instance: format!("test-pool-{}", std::process::id()),
+            coordinator,
+            binaries,
+        }
     }
 
     pub(crate) fn config(&self, host: &str, role: RoleConfig) -> PoolConfig {
@@ -62,6 +76,7 @@ impl Ground {
             host: HostName::new(host).unwrap(),
             dir: self.dir.path().join("state/pool").join(host),
             state_dir: self.dir.path().join("state"),
+            docker_socket: None,
             binaries: self.binaries.clone(),
             bus_address: format!("127.0.0.1:{}", self.nats.port()),
             isolation: Isolation::Container,
@@ -89,7 +104,8 @@ impl Ground {
     /// Containers of this instance as (name, state).
     pub(crate) fn containers(&self) -> Vec<(String, String)> {
         let filter = format!("label=cantus.instance={}", self.instance);
-        let listed = docker(&["ps", "--all", "--filter", &filter, "--format", "{{.Names}} {{.State}}"]);
+        let listed =
+            docker(&["ps", "--all", "--filter", &filter, "--format", "{{.Names}} {{.State}}"]);
         let pairs = listed.lines().filter_map(|line| line.split_once(' '));
         pairs.map(|(name, state)| (name.to_owned(), state.to_owned())).collect()
     }
@@ -102,7 +118,10 @@ impl Ground {
 
     pub(crate) fn volumes(&self) -> Vec<String> {
         let filter = format!("label=cantus.instance={}", self.instance);
-        docker(&["volume", "ls", "--quiet", "--filter", &filter]).lines().map(str::to_owned).collect()
+        docker(&["volume", "ls", "--quiet", "--filter", &filter])
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Socket directories of a host's pool.
@@ -181,7 +200,10 @@ pub(crate) fn role(command: &[&str], slots: u32, spares: u32) -> RoleConfig {
 
 /// What the Docker command says; the test fails when it does.
 pub(crate) fn docker(arguments: &[&str]) -> String {
-    let output = Command::new("docker").args(arguments).output().expect("docker is installed: scripts/doctor says how");
+    let output = Command::new("docker")
+        .args(arguments)
+        .output()
+        .expect("docker is installed: scripts/doctor says how");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "docker {arguments:?}: {complaint}");
     String::from_utf8(output.stdout).unwrap()
@@ -206,7 +228,11 @@ pub(crate) async fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T
 }
 
 /// The next report that is as wanted.
-pub(crate) async fn report<T>(reports: &mut Reports, what: &str, wanted: impl Fn(&Report) -> Option<T>) -> T {
+pub(crate) async fn report<T>(
+    reports: &mut Reports,
+    what: &str,
+    wanted: impl Fn(&Report) -> Option<T>,
+) -> T {
     let found = async {
         loop {
             let report = reports.next().await.unwrap().report.unwrap();
@@ -215,7 +241,31 @@ pub(crate) async fn report<T>(reports: &mut Reports, what: &str, wanted: impl Fn
             }
         }
     };
-    tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(|_| panic!("no report in time: {what}"))
+    tokio::time::timeout(PATIENCE, found)
+        .await
+        .unwrap_or_else(|_| panic!("no report in time: {what}"))
+}
+
+/// The end of a container that was reported.
+pub(crate) async fn exit_report(reports: &mut Reports) -> ContainerExited {
+    report(reports, "a container's end", |report| match report {
+        Report::ContainerExited(exited) => Some(exited.clone()),
+        Report::Lease(_) => None,
+    })
+    .await
+}
+
+/// The next event of a lease that is as wanted.
+pub(crate) async fn lease_event<T>(
+    reports: &mut Reports,
+    what: &str,
+    wanted: impl Fn(&LeaseEvent) -> Option<T>,
+) -> T {
+    report(reports, what, |report| match report {
+        Report::Lease(report) => wanted(&report.body),
+        Report::ContainerExited(_) => None,
+    })
+    .await
 }
 
 /// Runs git in a directory, with nothing of the person's configuration.
@@ -224,12 +274,165 @@ pub(crate) fn git(dir: &Path, arguments: &[&str]) -> String {
         .current_dir(dir)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap())
-        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("HOME", "/nonexistent")])
+        .envs([
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("HOME", "/nonexistent"),
+        ])
         .envs([("GIT_AUTHOR_NAME", "a"), ("GIT_AUTHOR_EMAIL", "a@b")])
         .envs([("GIT_COMMITTER_NAME", "a"), ("GIT_COMMITTER_EMAIL", "a@b")])
         .args(arguments)
         .output()
         .expect("git is installed");
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// The real binaries, which `cargo build` makes.
+pub(crate) fn real_binaries() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let dir = test.ancestors().nth(2).unwrap().to_owned();
+    let worker = dir.join("cantus-worker");
+    assert!(
+        worker.is_file(),
+        "{} is missing: run `cargo build -p cantus-worker`",
+        worker.display()
+    );
+    dir
+}
+
+/// A repository with one commit on `main`, and the bus's update that brings it to mirrors.
+pub(crate) struct Source {
+    pub(crate) dir: PathBuf,
+    pub(crate) repository: RepositoryId,
+    pub(crate) head: CommitId,
+}
+
+impl Source {
+    pub(crate) async fn publish_new(ground: &Ground) -> Self {
+        let dir = ground.dir.path().join("source");
+        std::fs::create_dir_all(&dir).unwrap();
+        git(&dir, &["init", "--quiet", "--initial-branch=main"]);
+        let mut source =
+            Self { repository: RepositoryId::of("test"), head: commit(&dir, "one"), dir };
+        source.publish(&ground.coordinator, None).await;
+        source
+    }
+
+    pub(crate) async fn publish_next(&mut self, ground: &Ground) {
+        let before = std::mem::replace(&mut self.head, commit(&self.dir, "two"));
+        self.publish(&ground.coordinator, Some(before)).await;
+    }
+
+    async fn publish(&mut self, bus: &Bus, after: Option<CommitId>) {
+        let path = self.dir.join("bundle");
+        let range =
+            after.as_ref().map_or_else(|| "main".to_owned(), |after| format!("{after}..main"));
+        git(&self.dir, &["bundle", "create", "--quiet", path.to_str().unwrap(), &range]);
+        let bundle = bus.put_blob_file(&path, 1 << 20, PATIENCE).await.unwrap();
+        let update = SourceUpdate {
+            repository: self.repository.clone(),
+            target: "refs/heads/main".into(),
+            head: self.head.clone(),
+            prerequisite: after,
+            bundle,
+        };
+        bus.publish_source(&update, self.head.as_str()).await.unwrap();
+    }
+
+    /// Fetches commits that were saved or handed in; answers the files of their head and its ancestors' texts.
+    pub(crate) async fn files_of(&self, bus: &Bus, commits: &Commits) -> (Vec<String>, String) {
+        let path = self.dir.join("result.bundle");
+        bus.get_blob_file(&commits.bundle, &path, 1 << 20, PATIENCE).await.unwrap();
+        let (bundle, head) = (path.to_str().unwrap(), commits.head.as_str());
+        git(&self.dir, &["bundle", "verify", "--quiet", bundle]);
+        git(&self.dir, &["bundle", "unbundle", bundle]);
+        let files = git(&self.dir, &["ls-tree", "-r", "--name-only", head]);
+        let texts = git(&self.dir, &["log", "--format=%s", &format!("{}..{head}", commits.base)]);
+        (files.lines().map(str::to_owned).collect(), texts)
+    }
+
+    /// The first attempt at an item that starts from the head.
+    pub(crate) fn attempt(&self, item: &str) -> Attempt {
+        let criterion = Criterion {
+            id: CriterionId::new("tests").unwrap(),
+            statement: "they pass".into(),
+            checker: "true".into(),
+        };
+        Attempt {
+            run: RunId::new("run").unwrap(),
+            item: ItemId::new(item).unwrap(),
+            number: AttemptNumber(1),
+            role: RoleName::new(ROLE).unwrap(),
+            contract: Contract {
+                goal: "goal".into(),
+                deliverables: vec![],
+                acceptance_criteria: vec![criterion],
+                non_goals: vec![],
+                allowed_scope: AllowedScope { paths: vec!["a".into()], tools: vec![] },
+                budgets: Budgets {
+                    wall_clock_minutes: 5,
+                    token_budget: 1,
+                    max_agents: 1,
+                    verification_ratio: 0.2,
+                },
+                forbidden_actions: vec![],
+            },
+            repository: self.repository.clone(),
+            target: "refs/heads/main".into(),
+            base_min: self.head.clone(),
+            work: Work::Produce,
+            limits: AttemptLimits {
+                heartbeat_ms: 2_000,
+                lease_ms: 15_000,
+                wall_clock_ms: 120_000,
+                artifact_bytes_max: 1 << 20,
+                files_max: 10,
+            },
+        }
+    }
+}
+
+fn commit(dir: &Path, text: &str) -> CommitId {
+    git(dir, &["commit", "--quiet", "--allow-empty", "-m", text]);
+    CommitId::new(git(dir, &["rev-parse", "HEAD"])).unwrap()
+}
+
+/// A way to the Docker Engine that can be cut.
+pub(crate) struct Proxy {
+    pub(crate) socket: PathBuf,
+    carrying: Option<JoinHandle<()>>,
+}
+
+impl Proxy {
+    pub(crate) fn open(socket: PathBuf) -> Self {
+        let mut proxy = Self { socket, carrying: None };
+        proxy.mend();
+        proxy
+    }
+
+    pub(crate) fn mend(&mut self) {
+        let listener = UnixListener::bind(&self.socket).unwrap();
+        self.carrying = Some(tokio::spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((mut client, _)) = listener.accept().await {
+                connections.spawn(async move {
+                    let mut engine = UnixStream::connect(DEFAULT_SOCKET).await.unwrap();
+                    // A connection that is cut is what this is for.
+                    let _ = tokio::io::copy_bidirectional(&mut client, &mut engine).await;
+                });
+            }
+        }));
+    }
+
+    pub(crate) async fn cut(&mut self) {
+        let carrying = self.carrying.take().unwrap();
+        carrying.abort();
+        assert!(carrying.await.unwrap_err().is_cancelled());
+        std::fs::remove_file(&self.socket).unwrap();
+    }
 }

@@ -4,6 +4,8 @@
 #[expect(dead_code, reason = "shared by the tests of several crates; each uses a part")]
 pub mod nats;
 
+pub mod container;
+
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::{Arc, Mutex};
@@ -11,7 +13,9 @@ use std::time::Duration;
 
 use cantus_proto::bus::{Bus, Reports};
 use cantus_proto::contract::{AllowedScope, Budgets, Contract, Criterion};
-use cantus_proto::ids::{AttemptNumber, Blob, CommitId, CriterionId, ItemId, RepositoryId, RoleName, RunId};
+use cantus_proto::ids::{
+    AttemptNumber, Blob, CommitId, CriterionId, ItemId, RepositoryId, RoleName, RunId,
+};
 use cantus_proto::message::{Attempt, AttemptLimits, HeartbeatReply, LeaseEvent, Report, Work};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -138,13 +142,27 @@ impl Stage {
     /// The next event of a lease, progress left out.
     pub async fn next(&mut self) -> LeaseEvent {
         loop {
-            let entry = timeout(PATIENCE, self.reports.next()).await.expect("a report comes").unwrap();
+            let entry =
+                timeout(PATIENCE, self.reports.next()).await.expect("a report comes").unwrap();
             match entry.report.unwrap() {
                 Report::Lease(report) => match report.body {
                     LeaseEvent::Progress(_) => {}
                     body => return body,
                 },
                 Report::ContainerExited(_) => panic!("only pools say so"),
+            }
+        }
+    }
+
+    /// Waits for this progress.
+    pub async fn progress(&mut self, text: &str) {
+        loop {
+            let entry =
+                timeout(PATIENCE, self.reports.next()).await.expect("a report comes").unwrap();
+            if let Report::Lease(report) = entry.report.unwrap()
+                && report.body == LeaseEvent::Progress(text.to_owned())
+            {
+                return;
             }
         }
     }
@@ -158,7 +176,10 @@ impl Stage {
         let file = self.directory.path().join("received.bundle");
         std::fs::write(&file, self.blob(blob).await).unwrap();
         let file = file.to_str().unwrap();
-        git(&self.source, &["-c", "fetch.fsckObjects=true", "fetch", "-q", file, "+refs/*:refs/got/*"]);
+        git(
+            &self.source,
+            &["-c", "fetch.fsckObjects=true", "fetch", "-q", file, "+refs/*:refs/got/*"],
+        );
     }
 
     /// A file of the received work.
@@ -190,6 +211,10 @@ pub fn git(directory: &Path, arguments: &[&str]) -> String {
         .envs([("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@localhost")])
         .output()
         .expect("the tests need git: install it");
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }

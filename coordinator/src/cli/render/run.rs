@@ -38,7 +38,7 @@ pub(in crate::cli) fn progress(view: &RunView, now_ms: u64, paint: Paint) -> Str
     let all = view.items.len();
     let done = count(view, |item| state::item(&item.state).phase == state::Phase::Done);
     let stuck = count(view, |item| state::item(&item.state).phase == state::Phase::Stuck);
-    let cells = |items: usize| if all == 0 { BAR_COLUMNS } else { BAR_COLUMNS * items / all };
+    let cells = |items: usize| (BAR_COLUMNS * items).checked_div(all).unwrap_or(BAR_COLUMNS);
     let green = cells(done);
     let red = cells(done + stuck).saturating_sub(green);
     let rest = BAR_COLUMNS.saturating_sub(green + red);
@@ -48,7 +48,7 @@ pub(in crate::cli) fn progress(view: &RunView, now_ms: u64, paint: Paint) -> Str
         paint.ink(Ink::Bad, &"▓".repeat(red)),
         paint.ink(Ink::Dim, &"░".repeat(rest)),
     );
-    let percent = if all == 0 { 100 } else { 100 * (done + stuck) / all };
+    let percent = (100 * (done + stuck)).checked_div(all).unwrap_or(100);
     let took = time::between(view.started_ms, view.ended_ms, now_ms);
     let counts = state::counts(view.items.iter().map(|item| item.state.as_str()));
     format!("[{bar}]  {}/{all}  {percent}%  {took}  {counts}", done + stuck)

@@ -205,7 +205,7 @@ fn a_conflict_is_redone_once_on_the_new_base_then_a_person_looks_w8() {
     assert_eq!(kept, [first, second], "all work is kept");
     // A person puts it back: it begins anew, from where the target was at the start or later.
     world.requeue("a");
-    let anew = world.published("a").last().unwrap();
+    let anew = *world.published("a").last().unwrap();
     assert_eq!((&anew.work, &anew.base_min), (&Work::Produce, &commit("start")));
 }
 

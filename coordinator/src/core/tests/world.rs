@@ -276,6 +276,7 @@ impl Held {
 pub(super) struct World {
     pub(super) core: Core,
     pub(super) now: Millis,
+    pub(super) events: Vec<(Millis, Event)>,
     pub(super) journal: Vec<Record>,
     pub(super) actions: Vec<Action>,
     pub(super) refused: Vec<String>,
@@ -298,6 +299,7 @@ impl World {
         Self {
             core: Core::new(settings),
             now: START,
+            events: vec![],
             journal: vec![],
             actions: vec![],
             refused: vec![],
@@ -307,6 +309,7 @@ impl World {
 
     /// One event; answers with how many records it made.
     pub(super) fn step(&mut self, event: Event) -> usize {
+        self.events.push((self.now, event.clone()));
         let step = self.core.step(self.now, event);
         self.keep(step)
     }

@@ -29,9 +29,14 @@ fn a_command_that_hangs_is_ended_with_all_it_started() {
     assert!(matches!(error, GitError::TimedOut { .. }), "{error}");
     assert!(start.elapsed() < Duration::from_secs(10));
     let pid = std::fs::read_to_string(&file).unwrap();
-    let status =
-        std::fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
-    assert!(status.is_empty() || status.contains("State:\tZ"), "{status}");
+    let path = format!("/proc/{}/status", pid.trim());
+    // The signal is sent; when the kernel gets to it is its own affair.
+    let is_alive =
+        || std::fs::read_to_string(&path).is_ok_and(|status| !status.contains("State:\tZ"));
+    while is_alive() {
+        assert!(start.elapsed() < Duration::from_secs(10), "it goes on");
+        std::thread::yield_now();
+    }
 }
 
 #[test]

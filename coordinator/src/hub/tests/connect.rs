@@ -154,7 +154,7 @@ fn a_target_that_is_checked_out_is_left_alone() {
     assert_eq!(std::fs::read_to_string(desk.join("a.txt")).unwrap(), "2\n");
 
     let moved = commit(&desk, &[&connected.head], &[put("b", "")], "landed meanwhile");
-    git(&desk, &["update-ref", "refs/heads/cantus/run=201", moved.as_str()]);
+    set_ref(&desk, "refs/heads/cantus/run=201", &moved);
     let again = hub.landing_ref(&connected, &run).unwrap();
     assert_eq!(again, Landing { head: moved, ..landing });
 }
@@ -176,7 +176,7 @@ fn heads_are_followed_until_the_branch_is_gone() {
     let moved = world.move_target(&[put("a.txt", "other")]);
     assert_eq!(world.hub.head(repository, "refs/heads/main").unwrap(), moved);
     let rewound = commit(&world.upstream, &[], &[put("x", "")], "another history");
-    git(&world.upstream, &["update-ref", "refs/heads/main", rewound.as_str()]);
+    set_ref(&world.upstream, "refs/heads/main", &rewound);
     assert_eq!(world.hub.head(repository, "refs/heads/main").unwrap(), rewound);
     git(&world.upstream, &["update-ref", "-d", "refs/heads/main"]);
     let gone = world.hub.head(repository, "refs/heads/main").unwrap_err().to_string();

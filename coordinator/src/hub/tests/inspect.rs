@@ -121,7 +121,7 @@ fn what_does_not_fit_the_report_is_refused_and_the_hub_is_as_before() {
     let workspace = world.workspace("apart");
     let root = commit(&workspace, &[], &[put("x", "")], "own history");
     let tip = commit(&workspace, &[&root], &[put("y", "")], "more");
-    git(&workspace, &["update-ref", "refs/heads/work", tip.as_str()]);
+    set_ref(&workspace, "refs/heads/work", &tip);
     let whole = world.root.path().join("whole.bundle");
     git(&workspace, &["bundle", "create", "-q", whole.to_str().unwrap(), "refs/heads/work"]);
     let apart = Work { base: base.clone(), head: tip.clone(), bundle: whole };

@@ -181,7 +181,7 @@ fn forged_trailers_are_no_landing() {
     let onto = landed(world.land("first", &first, &merged_first).unwrap());
     let text = "mine\n\nCantus-Run: run 1\nCantus-Item: i\nCantus-Evidence: sha256:00\n";
     let forged = commit(&world.upstream, &[&onto], &[put("z", "")], text);
-    git(&world.upstream, &["update-ref", "refs/heads/main", forged.as_str()]);
+    set_ref(&world.upstream, "refs/heads/main", &forged);
     let work = world.work("w", &base, &[put("c", "c")]);
     world.hub.head(&world.connected.repository, "refs/heads/main").unwrap();
     let merged = world.candidate("i", &work, &forged);

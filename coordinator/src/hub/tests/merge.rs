@@ -189,7 +189,7 @@ fn a_target_that_was_replaced_is_told_apart_from_a_conflict() {
     let work = world.work("w", &world.base(), &[put("a.txt", "x")]);
     changes(world.inspect("i", &work));
     let other = commit(&world.upstream, &[], &[put("z", "")], "another history");
-    git(&world.upstream, &["update-ref", "refs/heads/main", other.as_str()]);
+    set_ref(&world.upstream, "refs/heads/main", &other);
     world.hub.head(&world.connected.repository, "refs/heads/main").unwrap();
     let item = id("i");
     let request = MergeRequest {

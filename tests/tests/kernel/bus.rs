@@ -1,0 +1,114 @@
+//! The bus is killed and comes back, and what was going on goes on.
+
+use std::time::Duration;
+
+use cantus_proto::bus::HeartbeatAnswer;
+use cantus_proto::ids::AttemptNumber;
+use cantus_proto::message::FailureKind;
+use cantus_tests::kernel::{
+    Coordinator, Crew, Habits, Items, PATIENCE, Taker, item, run_id, settings_with_lease,
+};
+use cantus_tests::nats::Nats;
+use serde_json::json;
+use tokio::time::Instant;
+
+async fn until_reported(coordinator: &Coordinator, run: &'static str, count: usize) {
+    coordinator
+        .until(&format!("{count} items of {run} are reported"), move |core| {
+            let items = core.runs()[&run_id(run)].items.iter();
+            let reported = items.filter(|item| item.state.name() == "reported").count();
+            (reported >= count).then_some(())
+        })
+        .await;
+}
+
+/// Q6: the bus is killed twice while 500 items are published and run.
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_items_end_once_over_a_killed_bus() {
+    const ITEMS: usize = 500;
+    let mut nats = Nats::start(&["worker", "verifier"]);
+    let coordinator = Coordinator::start(&nats, settings_with_lease(3000)).await;
+    let crew = Crew::reporting(&nats, 4, &Habits::default()).await;
+    coordinator.submit("run", &Items::many(ITEMS)).await;
+    for reported in [40, 250] {
+        until_reported(&coordinator, "run", reported).await;
+        nats.kill();
+        nats.restart();
+    }
+    let run = coordinator.until_ended("run").await;
+    assert_eq!(run.state, "completed");
+    assert!(run.items.iter().all(|item| item.state == "reported"));
+    let accepted = coordinator.handle.ask(|core| {
+        let items = core.runs()[&run_id("run")].items.iter();
+        items.map(|item| item.attempts.iter().filter(|a| a.result.is_some()).count()).max()
+    });
+    assert_eq!(accepted.await.unwrap(), Some(1), "an item was accepted twice");
+    assert!(crew.dismiss().await as usize >= ITEMS);
+    let depth = coordinator.queue("worker").await;
+    assert_eq!((depth.depth, depth.in_flight, depth.ready), (0, 0, 0));
+}
+
+/// Q8: the bus is killed in a burst while a poison item is at attempt 3 of 4.
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_are_counted_over_a_killed_bus() {
+    let mut nats = Nats::start(&["worker", "verifier", "careful"]);
+    let coordinator = Coordinator::start(&nats, settings_with_lease(5000)).await;
+    let mut poison = item("poison");
+    (poison["role"], poison["attempts_max"]) = (json!("careful"), json!(4));
+    let crew = Crew::reporting(&nats, 2, &Habits::default()).await;
+    coordinator.submit("run", &Items::many(100).with(poison)).await;
+    let mut careful = Taker::worker_of(&nats, "careful", "careful").await;
+    for number in 1..=2 {
+        let lease = careful.take().await;
+        assert_eq!(lease.attempt.number, AttemptNumber(number));
+        lease.fail(FailureKind::Agent, "poison").await;
+    }
+    let third = careful.take().await;
+    until_reported(&coordinator, "run", 10).await;
+    nats.kill();
+    nats.restart();
+    // Its holder lives, and is still its holder.
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match third.beat().await {
+            HeartbeatAnswer::GoOn => break,
+            HeartbeatAnswer::NoAnswer => assert!(Instant::now() < deadline, "never answered"),
+            HeartbeatAnswer::Stop(reason) => panic!("told to stop: {reason}"),
+        }
+    }
+    third.fail(FailureKind::Agent, "poison").await;
+    let fourth = careful.take().await;
+    assert_eq!(fourth.attempt.number, AttemptNumber(4), "neither lost nor counted twice");
+    fourth.fail(FailureKind::Agent, "poison").await;
+    let parked = coordinator.until_state("run", "poison", &["parked"]).await;
+    assert_eq!(parked.attempts.len(), 4);
+    let reason = parked.summary.unwrap().reason;
+    assert!(reason.contains("4 of 4 tries") && reason.contains("poison"), "{reason}");
+    let run = coordinator.until_ended("run").await;
+    assert_eq!(run.items.iter().filter(|item| item.state == "reported").count(), 100);
+    crew.dismiss().await;
+}
+
+/// Q17: the bus is away for two leases; that says nothing about those who work.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_lease_ends_because_the_bus_was_away() {
+    let mut nats = Nats::start(&["worker", "verifier"]);
+    let coordinator = Coordinator::start(&nats, settings_with_lease(1500)).await;
+    coordinator.submit("run", &Items::flat(&["a", "b"]).each("attempts_max", &json!(1))).await;
+    let mut worker = Taker::worker(&nats, "worker").await;
+    let (living, dead) = (worker.take().await, worker.take().await);
+    coordinator.until_state("run", dead.attempt.item.as_str(), &["working"]).await;
+    nats.kill();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    nats.restart();
+    let deadline = Instant::now() + PATIENCE;
+    while living.beat().await != HeartbeatAnswer::GoOn {
+        assert!(Instant::now() < deadline, "never answered");
+    }
+    living.done().await;
+    let item = coordinator.until_state("run", living.attempt.item.as_str(), &["reported"]).await;
+    assert_eq!(item.attempts.len(), 1);
+    // Whoever is silent although the bus is there is lost as ever.
+    let silent = coordinator.until_state("run", dead.attempt.item.as_str(), &["parked"]).await;
+    assert!(silent.summary.unwrap().reason.contains("worker lost"));
+}
