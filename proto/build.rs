@@ -10,8 +10,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let descriptors = protox::compile(files, ["."])?;
     let out = std::path::PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure()
-        .btree_map(".")
-        .compile_fds(descriptors)?;
+    tonic_prost_build::configure().btree_map(".").compile_fds(descriptors)?;
     Ok(())
 }

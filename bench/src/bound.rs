@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use cantus_coordinator::journal::wire;
 use cantus_coordinator::core::event::Millis;
+use cantus_coordinator::journal::wire;
 use cantus_proto::bus::Bus;
 use cantus_proto::ids::{AttemptNumber, CommitId, RepositoryId, RunId};
 use cantus_proto::message::{Attempt, AttemptLimits, Work};
@@ -40,7 +40,7 @@ pub async fn items_per_s(items: usize, workers: usize) -> anyhow::Result<f64> {
 
 async fn publish(bus: Bus, run: RunId, items: usize) -> anyhow::Result<()> {
     let plan = plans::plan(Shape::Flat, items);
-    let mut pending = Vec::with_capacity(items);
+    let mut pending = tokio::task::JoinSet::new();
     for item in plan.items {
         let attempt = Attempt {
             run: run.clone(),
@@ -60,10 +60,10 @@ async fn publish(bus: Bus, run: RunId, items: usize) -> anyhow::Result<()> {
                 files_max: 1,
             },
         };
-        pending.push(bus.publish_attempt_start(&attempt).await?);
+        pending.spawn(bus.publish_attempt_start(&attempt).await?.stored());
     }
-    for published in pending {
-        published.stored().await?;
+    while let Some(stored) = pending.join_next().await {
+        stored??;
     }
     Ok(())
 }

@@ -48,7 +48,8 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let (key, verifier) = (SigningKey::generate()?, SigningKey::generate()?);
     let trusted = |key: &SigningKey| vec![TrustedKey::new(key.verifying_key(), None)];
     let settings = settings(Trust::new(trusted(&verifier), trusted(&key))?);
-    let parts = Parts { bus: bus.clone(), hub: None, key: Arc::new(key), roles: vec![plans::role()] };
+    let parts =
+        Parts { bus: bus.clone(), hub: None, key: Arc::new(key), roles: vec![plans::role()] };
     let begun = Instant::now();
     let (kernel, handle) = Kernel::start(settings, parts).await?;
     let replay_s = begun.elapsed().as_secs_f64();
@@ -57,7 +58,8 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let run = RunId::new(&arguments.run)?;
     if !arguments.replay {
         let plan = plans::plan(arguments.shape, arguments.items);
-        let plan_blob = bus.put_blob(&journal::plan::encode(&plan), PLAN_BYTES_MAX, PATIENCE).await?;
+        let plan_blob =
+            bus.put_blob(&journal::plan::encode(&plan), PLAN_BYTES_MAX, PATIENCE).await?;
         let submission = Submission {
             run: run.clone(),
             plan: Arc::new(plan),
@@ -70,7 +72,10 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         let mut changes = handle.changes();
         loop {
             let id = run.clone();
-            if handle.ask(move |core| core.runs().get(&id).is_some_and(|run| run.ended.is_some())).await? {
+            if handle
+                .ask(move |core| core.runs().get(&id).is_some_and(|run| run.ended.is_some()))
+                .await?
+            {
                 break;
             }
             changes.changed().await?;
@@ -81,8 +86,12 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         print(&handle, run, elapsed_s).await?;
     } else {
         let id = run.clone();
-        let state = handle.ask(move |core| core.runs().get(&id).map(|run| run.state().name())).await?;
-        println!("{}", json!({ "replay_s": replay_s, "state": state, "rss_mb_max": rss_mb_max()? }));
+        let state =
+            handle.ask(move |core| core.runs().get(&id).map(|run| run.state().name())).await?;
+        println!(
+            "{}",
+            json!({ "replay_s": replay_s, "state": state, "rss_mb_max": rss_mb_max()? })
+        );
     }
     stop.send(true)?;
     running.await??;

@@ -48,7 +48,12 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn shape_figures(shape: Shape, items: usize, workers: usize, bound: f64) -> anyhow::Result<Value> {
+async fn shape_figures(
+    shape: Shape,
+    items: usize,
+    workers: usize,
+    bound: f64,
+) -> anyhow::Result<Value> {
     let nats = Nats::start(&["worker"]);
     let ran = coordinate(&nats, shape, items, workers, "bench").await?;
     anyhow::ensure!(ran["state"] == "completed", "the run ended as {}", ran["state"]);
@@ -81,7 +86,13 @@ pub async fn coordinate(
 }
 
 /// The coordinator process; with `replay` it only reads the journal.
-pub async fn child(nats: &Nats, shape: Shape, items: usize, run: &str, replay: bool) -> anyhow::Result<Value> {
+pub async fn child(
+    nats: &Nats,
+    shape: Shape,
+    items: usize,
+    run: &str,
+    replay: bool,
+) -> anyhow::Result<Value> {
     use clap::ValueEnum as _;
     let shape = shape.to_possible_value().expect("no shape is hidden");
     let mut command = tokio::process::Command::new(std::env::current_exe()?);

@@ -44,7 +44,8 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         waits.push(wait_ms(&item)?);
     }
     waits.sort_by(f64::total_cmp);
-    let at = |share: f64| (waits[((waits.len() - 1) as f64 * share) as usize] * 10.0).round() / 10.0;
+    let at =
+        |share: f64| (waits[((waits.len() - 1) as f64 * share) as usize] * 10.0).round() / 10.0;
     let figures = json!({
         "items": arguments.items,
         "leased_to_agent_ms_p50": at(0.5),

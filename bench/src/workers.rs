@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use cantus_proto::bus::Bus;
 use cantus_proto::ids::{CommitId, ContainerName, HostName, LeaseId};
-use cantus_proto::message::{
-    Isolation, LeaseEvent, LeaseReport, Leased, Report, WorkResult,
-};
+use cantus_proto::message::{Isolation, LeaseEvent, LeaseReport, Leased, Report, WorkResult};
 use cantus_proto::subjects::BusUser;
 use cantus_tests::nats::Nats;
 use tokio::task::JoinHandle;

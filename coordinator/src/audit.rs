@@ -147,6 +147,25 @@ impl AuditReport {
     }
 }
 
+/// The files that landed beside a tree, from a clone that keeps the run's evidence ref as `reference`.
+///
+/// Their signatures are not looked at.
+///
+/// # Errors
+/// [`AuditError`] when the repository cannot be read.
+pub fn landed_files(
+    repo: &git2::Repository,
+    reference: String,
+    tree: &TreeId,
+    digest: &Digest,
+) -> Result<Option<BTreeMap<String, Vec<u8>>>, AuditError> {
+    let read = AuditError::read("the evidence");
+    let Some(chain) = chain::Chain::open_at(repo, reference)? else { return Ok(None) };
+    let tree = git2::Oid::from_str(tree.as_str()).map_err(read)?;
+    let found = chain.directory(repo, tree, digest)?;
+    Ok(found.filter(|directory| directory.digest == *digest).map(|directory| directory.files))
+}
+
 /// Audits the first-parent commits of a range, or from the first landed commit of HEAD (or of a named ref) on.
 ///
 /// `repo` is the top directory of a repository or a bare one; nothing above it is looked at.

@@ -61,7 +61,10 @@ async fn carry_out(cli: Cli, output: &mut Output<'_>) -> Exit {
         Err(error) => {
             let exit = Exit::of(&error);
             if exit != Exit::PipeClosed {
-                let told = text::bounded(&text::safe_lines(&format!("{error:#}")), 4 * text::PROSE_CHARS_MAX);
+                let told = text::bounded(
+                    &text::safe_lines(&format!("{error:#}")),
+                    4 * text::PROSE_CHARS_MAX,
+                );
                 let name = output.paint_notes.ink(Ink::Bad, "cantus:");
                 // With standard error closed there is nobody left to tell.
                 let _ = output.note(&format!("{name} {told}"));

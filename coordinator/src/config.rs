@@ -10,7 +10,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use file::{BusSection, Config, CoordinatorSection, Mount, RoleKindName, RoleSection, TEMPLATE};
+pub use file::{
+    BusSection, Config, CoordinatorSection, Mount, RoleKindName, RoleSection, TEMPLATE,
+};
 pub use secrets::Secrets;
 
 /// Why an installation's home cannot be used.
@@ -68,14 +70,18 @@ impl Home {
         dir: Option<PathBuf>,
         environment: impl Fn(&str) -> Option<std::ffi::OsString>,
     ) -> Result<Self, HomeError> {
-        let variable = |name: &str| environment(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let variable =
+            |name: &str| environment(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let dir = dir
             .or_else(|| variable("CANTUS_HOME"))
             .or_else(|| variable("XDG_STATE_HOME").map(|dir| dir.join("cantus")))
             .or_else(|| variable("HOME").map(|dir| dir.join(".local/state/cantus")))
             .ok_or(HomeError::Nowhere)?;
-        let dir = std::path::absolute(&dir)
-            .map_err(|source| HomeError::Io { what: "resolve", path: dir, source })?;
+        let dir = std::path::absolute(&dir).map_err(|source| HomeError::Io {
+            what: "resolve",
+            path: dir,
+            source,
+        })?;
         Ok(Self { dir })
     }
 
@@ -145,7 +151,9 @@ impl Home {
     /// [`HomeError::Io`].
     pub fn make(&self) -> Result<(), HomeError> {
         use std::os::unix::fs::DirBuilderExt as _;
-        for path in [self.dir.clone(), self.keys(), self.logs(), self.processes(), self.pools(), self.bus()] {
+        for path in
+            [self.dir.clone(), self.keys(), self.logs(), self.processes(), self.pools(), self.bus()]
+        {
             fs::DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -164,10 +172,11 @@ impl Home {
         match fs::read_to_string(&path) {
             Ok(text) => Ok(text.trim().to_owned()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let id = format!("c{}", secrets::draw(6).map_err(|problem| HomeError::Secret {
-                    path: path.clone(),
-                    problem,
-                })?);
+                let id = format!(
+                    "c{}",
+                    secrets::draw(6)
+                        .map_err(|problem| HomeError::Secret { path: path.clone(), problem })?
+                );
                 secrets::write_private(&path, id.as_bytes())?;
                 Ok(id)
             }

@@ -15,9 +15,10 @@ mod queue;
 pub mod record;
 mod results;
 pub mod run;
-mod text;
+mod table;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,9 +168,13 @@ impl Core {
         }
     }
 
+    /// What a person can still cancel: not what has ended, and not twice what is landing.
     fn open_items(&self, run: &RunId) -> Vec<ItemIndex> {
         let Some(run) = self.runs.get(run) else { return Vec::new() };
-        let open = |place: &ItemIndex| !run.item(*place).state.is_terminal();
+        let open = |place: &ItemIndex| {
+            let item = run.item(*place);
+            !item.state.is_terminal() && !item.cancel_wanted
+        };
         (0..run.items.len()).map(run::index).filter(open).collect()
     }
 

@@ -12,7 +12,9 @@ use std::time::Duration;
 use cantus_proto::bus::Bus;
 use cantus_proto::evidence::dossier::{receipt_name, statement_name};
 use cantus_proto::ids::{Blob, Digest, ItemId, RunId};
-use cantus_proto::wire::v1::{self, cantus_server::Cantus};
+use cantus_proto::plan::bounds::PLAN_BYTES_MAX;
+use cantus_proto::wire::v1;
+use cantus_proto::wire::v1::cantus_server::{Cantus, CantusServer};
 use futures::Stream;
 use tonic::{Request, Response, Status};
 
@@ -32,6 +34,9 @@ const ARTIFACT_PATIENCE: Duration = Duration::from_secs(60);
 /// Views that wait for a slow watcher.
 const WATCH_BACKLOG: usize = 2;
 
+/// Largest request in bytes: the largest plan, and the few words around it.
+const REQUEST_BYTES_MAX: usize = PLAN_BYTES_MAX + 64 * 1024;
+
 type BoxStream<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// The service.
@@ -44,6 +49,12 @@ pub struct Api {
     pub hub: Option<Arc<Hub>>,
     /// For announcements.
     pub effects: Arc<Effects>,
+}
+
+/// The service as servers take it.
+#[must_use]
+pub fn service(api: Arc<Api>) -> CantusServer<Api> {
+    CantusServer::from_arc(api).max_decoding_message_size(REQUEST_BYTES_MAX)
 }
 
 impl From<Stopped> for Status {
@@ -73,7 +84,10 @@ impl Cantus for Api {
         submit::submit(self, request.into_inner()).await.map(Response::new)
     }
 
-    async fn watch(&self, request: Request<v1::WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
+    async fn watch(
+        &self,
+        request: Request<v1::WatchRequest>,
+    ) -> Result<Response<Self::WatchStream>, Status> {
         let id = request.into_inner().run;
         let handle = self.handle.clone();
         let first = look(&handle, &id).await?;
@@ -126,13 +140,22 @@ impl Cantus for Api {
         .await
     }
 
-    async fn queue(&self, _: Request<v1::QueueRequest>) -> Result<Response<v1::QueueResponse>, Status> {
+    async fn queue(
+        &self,
+        _: Request<v1::QueueRequest>,
+    ) -> Result<Response<v1::QueueResponse>, Status> {
         self.view(|core| Ok(view::queues(core, kernel::now()))).await
     }
 
-    async fn item(&self, request: Request<v1::ItemRequest>) -> Result<Response<v1::ItemView>, Status> {
+    async fn item(
+        &self,
+        request: Request<v1::ItemRequest>,
+    ) -> Result<Response<v1::ItemView>, Status> {
         let v1::ItemRequest { run, item } = request.into_inner();
-        self.view(move |core| view::find(core, &run, &item).map(|(run, place)| view::item(run, place))).await
+        self.view(move |core| {
+            view::find(core, &run, &item).map(|(run, place)| view::item(run, place))
+        })
+        .await
     }
 
     async fn cancel(
@@ -143,7 +166,8 @@ impl Cantus for Api {
         let (run_id, before) = self.open_items(&run, &item).await?;
         let item = if item.is_empty() { None } else { Some(item_id(&item)?) };
         self.handle.tell(Event::Cancelled(run_id.clone(), item)).await?;
-        let cancelled = self.in_state(run_id, before, |state| matches!(state, State::Cancelled)).await?;
+        let cancelled =
+            self.in_state(run_id, before, |state| matches!(state, State::Cancelled)).await?;
         Ok(Response::new(v1::CancelResponse { cancelled }))
     }
 
@@ -154,10 +178,17 @@ impl Cantus for Api {
         let v1::RequeueRequest { run, item } = request.into_inner();
         let (run_id, _) = self.open_items(&run, &item).await?;
         let id = item_id(&item)?;
-        let refused = self.handle.tell(Event::Requeued(run_id, id)).await?;
+        let requeued = Event::Requeued(run_id.clone(), id.clone());
+        let refused = self.handle.tell(requeued).await?;
         match refused.into_iter().next() {
             Some(reason) => Err(Status::failed_precondition(reason)),
-            None => Ok(Response::new(v1::RequeueResponse { requeued: vec![item] })),
+            None => {
+                let unparked = self.bus.unpark(&run_id, &id).await;
+                if let Err(error) = unparked {
+                    tracing::warn!(run = %run_id, item = %id, "its parked record stays: {}", kernel::chain(&error));
+                }
+                Ok(Response::new(v1::RequeueResponse { requeued: vec![item] }))
+            }
         }
     }
 
@@ -168,11 +199,42 @@ impl Cantus for Api {
         let v1::EvidenceRequest { run, item } = request.into_inner();
         let found = self.handle.ask(move |core| {
             let (run, place) = view::find(core, &run, &item)?;
-            evidence(run.item(place)).ok_or_else(|| {
-                format!("item {item:?} of run {} has no evidence yet; it is {}", run.id, run.item(place).state.name())
-            })
+            let item = run.item(place);
+            let landed = match (&item.state, &run.repository) {
+                (State::Landed(landed), Some(repository)) => Some((
+                    repository.id.clone(),
+                    run.id.clone(),
+                    landed.tree.clone(),
+                    landed.evidence.clone(),
+                )),
+                _ => None,
+            };
+            let evidence = evidence(item).ok_or_else(|| {
+                let state = item.state.name();
+                format!(
+                    "item {:?} of run {} has no evidence yet; it is {state}",
+                    item.id.as_str(),
+                    run.id
+                )
+            });
+            evidence.map(|evidence| (evidence, landed))
         });
-        found.await?.map(Response::new).map_err(Status::failed_precondition)
+        let (mut evidence, landed) = found.await?.map_err(Status::failed_precondition)?;
+        if let (Some((repository, run, tree, digest)), Some(hub)) = (landed, self.hub.clone()) {
+            let read = tokio::task::spawn_blocking(move || {
+                hub.evidence(&repository, &run, &tree, &digest)
+            });
+            let files = read
+                .await
+                .map_err(|error| Status::internal(error.to_string()))?
+                .map_err(|error| Status::internal(kernel::chain(&error)))?;
+            // What landed is more than what was weighed: the coordinator's summary is with it.
+            if let Some(files) = files {
+                let file = |(name, content)| v1::EvidenceFile { name, content };
+                evidence.files = files.into_iter().map(file).collect();
+            }
+        }
+        Ok(Response::new(evidence))
     }
 
     async fn artifact(
@@ -183,14 +245,17 @@ impl Cantus for Api {
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let wanted = sha256.clone();
         let known = self.handle.ask(move |core| find_artifact(core, &wanted)).await?;
-        let blob = known.ok_or_else(|| Status::not_found(format!("no item knows an artifact {sha256}")))?;
+        let blob = known
+            .ok_or_else(|| Status::not_found(format!("no item knows an artifact {sha256}")))?;
         let bytes = self
             .bus
             .get_blob(&blob, blob.size_bytes, ARTIFACT_PATIENCE)
             .await
             .map_err(|error| Status::unavailable(kernel::chain(&error)))?;
-        let chunks: Vec<_> =
-            bytes.chunks(CHUNK_BYTES).map(|data| Ok(v1::ArtifactChunk { data: data.to_vec() })).collect();
+        let chunks: Vec<_> = bytes
+            .chunks(CHUNK_BYTES)
+            .map(|data| Ok(v1::ArtifactChunk { data: data.to_vec() }))
+            .collect();
         Ok(Response::new(Box::pin(futures::stream::iter(chunks))))
     }
 }
@@ -205,7 +270,10 @@ impl Api {
                 view::find(core, &run, &item)?;
             }
             let open = found.items.iter().filter(|item| !item.state.is_terminal());
-            Ok::<(RunId, Vec<ItemId>), String>((found.id.clone(), open.map(|item| item.id.clone()).collect()))
+            Ok::<(RunId, Vec<ItemId>), String>((
+                found.id.clone(),
+                open.map(|item| item.id.clone()).collect(),
+            ))
         });
         found.await?.map_err(Status::not_found)
     }
@@ -248,7 +316,12 @@ fn evidence(item: &Item) -> Option<v1::EvidenceResponse> {
             file(receipt_name(&envelope.criterion), &envelope.receipt),
         ]
     });
-    Some(v1::EvidenceResponse { tree: proof.tree.to_string(), commit, digest, files: files.collect() })
+    Some(v1::EvidenceResponse {
+        tree: proof.tree.to_string(),
+        commit,
+        digest,
+        files: files.collect(),
+    })
 }
 
 /// Artifacts are served by what items know of them: a digest alone opens nothing.

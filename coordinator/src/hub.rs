@@ -30,9 +30,9 @@ mod upstream;
 
 pub use bundle::BundleFile;
 pub use changes::{Change, ChangeKind, Offender, Patch, ResultLimits};
-pub use evidence::{EvidenceError, EvidenceFile, manifest_digest};
+pub use evidence::{EvidenceError, EvidenceFile, EvidenceReadError, manifest_digest};
 pub use git::GitError;
-pub use land::{LandError, LandOutcome, LandRequest, LandingStyle};
+pub use land::{LandError, LandOutcome, LandRequest};
 pub use merge::{MergeError, MergeOutcome, MergeRequest, Merged};
 pub use message::{TRAILER_EVIDENCE, TRAILER_ITEM, TRAILER_RUN, trailer_value};
 pub use quarantine::{InspectRequest, Inspection, Refusal};
@@ -96,6 +96,8 @@ pub enum HubError {
 #[derive(Debug)]
 pub struct Hub {
     dir: PathBuf,
+    /// Of this start alone: what a killed coordinator began may still be writing into its own.
+    scratch: tempfile::TempDir,
     git: Git,
     /// One per repository: refs that follow upstream are written by one thread at a time.
     locks: Mutex<HashMap<RepositoryId, Arc<Mutex<()>>>>,
@@ -121,26 +123,24 @@ impl Hub {
         };
         std::fs::create_dir_all(dir).map_err(io("create the hub directory", dir))?;
         let dir = dir.canonicalize().map_err(io("resolve the hub directory", dir))?;
-        let scratch = dir.join("scratch");
-        match std::fs::remove_dir_all(&scratch) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(io("clear the hub's scratch directory", &scratch)(error));
-            }
-            _ => {}
-        }
-        for path in [&scratch, &dir.join("home")] {
+        let scratches = dir.join("scratch");
+        for path in [&scratches, &dir.join("home")] {
             std::fs::create_dir_all(path).map_err(io("create the hub directory", path))?;
         }
+        clear(&scratches);
+        let scratch = tempfile::tempdir_in(&scratches)
+            .map_err(io("create a scratch directory in", &scratches))?;
         let git = Git::new(&dir, environment)?;
-        Ok(Self { dir, git, locks: Mutex::default() })
+        Ok(Self { dir, scratch, git, locks: Mutex::default() })
     }
 
     fn path(&self, repository: &RepositoryId) -> PathBuf {
         self.dir.join(format!("{repository}.git"))
     }
 
-    fn scratch(&self) -> PathBuf {
-        self.dir.join("scratch")
+    /// For files that nobody needs after this start.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.scratch.path().to_owned()
     }
 
     /// Opens the repository with libgit2 and keeps its name for errors.
@@ -156,6 +156,15 @@ impl Hub {
         // A thread that panicked while it held the lock left no half-written state in the map.
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(locks.entry(repository.clone()).or_default())
+    }
+}
+
+/// Removes what earlier starts left behind. What is still written to stays for the next start.
+fn clear(scratches: &Path) {
+    for entry in std::fs::read_dir(scratches).into_iter().flatten().flatten() {
+        if let Err(error) = std::fs::remove_dir_all(entry.path()) {
+            tracing::debug!(path = ?entry.path(), %error, "an old scratch directory stays for now");
+        }
     }
 }
 

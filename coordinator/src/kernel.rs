@@ -176,7 +176,8 @@ impl Kernel {
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
         let (changes, changed) = watch::channel(0);
         let handle = Handle { inbox: sender, changes: changed };
-        let effects = Arc::new(Effects::new(bus.clone(), hub, key, core.settings(), handle.clone()));
+        let effects =
+            Arc::new(Effects::new(bus.clone(), hub, key, core.settings(), handle.clone()));
         let mut kernel = Self {
             name: draw_name()?,
             core,
@@ -205,7 +206,11 @@ impl Kernel {
     /// # Errors
     /// [`KernelError`] when the bus is closed or another coordinator took over.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), KernelError> {
-        let mut reports = self.bus.reports(self.reports_through + 1).into_stream().ready_chunks(REPORTS_PER_TURN_MAX);
+        let mut reports = self
+            .bus
+            .reports(self.reports_through + 1)
+            .into_stream()
+            .ready_chunks(REPORTS_PER_TURN_MAX);
         let mut heartbeats = self.bus.heartbeats().await?;
         let mut connects = self.bus.connects();
         // Without a bus nothing is heard of anybody, which says nothing about them: no lease ends meanwhile.
@@ -306,7 +311,10 @@ impl Kernel {
                         let items = submission.plan.items.iter();
                         let roles = items.flat_map(|i| [i.role.clone(), i.verifier.clone()]);
                         if let Err(error) = self.ensure_roles(roles).await {
-                            let refusal = format!("the roles have no queue yet, submit again: {}", chain(&error));
+                            let refusal = format!(
+                                "the roles have no queue yet, submit again: {}",
+                                chain(&error)
+                            );
                             answers.extend(answer.map(|answer| (answer, vec![refusal])));
                             continue;
                         }
@@ -330,7 +338,10 @@ impl Kernel {
     }
 
     /// Creates what the bus needs for roles that are new.
-    async fn ensure_roles(&mut self, roles: impl Iterator<Item = RoleName>) -> Result<(), BusError> {
+    async fn ensure_roles(
+        &mut self,
+        roles: impl Iterator<Item = RoleName>,
+    ) -> Result<(), BusError> {
         let mut new: Vec<RoleName> = roles.filter(|role| !self.roles.contains(role)).collect();
         new.sort();
         new.dedup();

@@ -2,11 +2,11 @@
 
 pub mod audit;
 pub mod cli;
+pub mod config;
 pub mod core;
+pub mod grpc;
 pub mod hub;
 pub mod journal;
 pub mod kernel;
-pub mod grpc;
-pub mod view;
-pub mod config;
 pub mod ops;
+pub mod view;

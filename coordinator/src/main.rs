@@ -14,7 +14,9 @@ fn main() -> ExitCode {
     let filter = match EnvFilter::try_new(&filter) {
         Ok(filter) => filter,
         Err(error) => {
-            eprintln!("cantus: --log {filter:?} is no level or filter: {error}; write warn, info or debug");
+            eprintln!(
+                "cantus: --log {filter:?} is no level or filter: {error}; write warn, info or debug"
+            );
             return Exit::Usage.into();
         }
     };
@@ -23,11 +25,17 @@ fn main() -> ExitCode {
         ColorChoice::Never => false,
         ColorChoice::Auto => std::io::stderr().is_terminal(),
     };
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours)
+        .init();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("cantus: no threads to run on: {error}; check the limits of this user (ulimit -u)");
+            eprintln!(
+                "cantus: no threads to run on: {error}; check the limits of this user (ulimit -u)"
+            );
             return Exit::Internal.into();
         }
     };

@@ -29,7 +29,8 @@ pub fn run(run: &Run) -> v1::RunView {
 /// One line about an item.
 #[must_use]
 pub fn summary(run: &Run, item: &Item) -> v1::ItemSummary {
-    let holder = item.attempts.last().filter(|a| a.ended.is_none()).and_then(|a| a.holder.as_deref());
+    let holder =
+        item.attempts.last().filter(|a| a.ended.is_none()).and_then(|a| a.holder.as_deref());
     let (commit, evidence) = match &item.state {
         State::Landed(landed) => (landed.commit.to_string(), format!("sha256:{}", landed.evidence)),
         _ => (String::new(), String::new()),
@@ -107,7 +108,8 @@ fn tree(item: &Item) -> String {
 
 /// What the ledger says of a claim: words alone promote nothing (SPEC B7).
 fn claim(item: &Item, attempt: &Attempt, number: u32, claim: &Claim) -> v1::ClaimView {
-    let about = item.contract.acceptance_criteria.iter().any(|c| Some(&c.id) == claim.criterion.as_ref());
+    let about =
+        item.contract.acceptance_criteria.iter().any(|c| Some(&c.id) == claim.criterion.as_ref());
     let (status, evidence) = match (&attempt.outcome, &item.state) {
         (Some(Outcome::Refuted(_)), _) => ("refuted", String::new()),
         (Some(Outcome::HandedIn), State::Landed(landed)) if about => {
@@ -149,7 +151,10 @@ fn attempt(attempt: &Attempt, number: u32) -> v1::AttemptView {
         leased_ms: attempt.leased.map_or(0, |at| at.0),
         ended_ms: attempt.ended.map_or(0, |at| at.0),
         reason: attempt.outcome.as_ref().map(ToString::to_string).unwrap_or_default(),
-        base: holder.and_then(|h| h.leased.base.as_ref()).map(ToString::to_string).unwrap_or_default(),
+        base: holder
+            .and_then(|h| h.leased.base.as_ref())
+            .map(ToString::to_string)
+            .unwrap_or_default(),
         head: result.map(|r| r.head.to_string()).unwrap_or_default(),
         bundle: commits.as_ref().map(|c| (&c.bundle).into()),
         log: attempt.log.as_ref().or(result.and_then(|r| r.log.as_ref())).map(Into::into),
@@ -171,7 +176,8 @@ fn kind(kind: AttemptKind) -> &'static str {
 #[must_use]
 pub fn queues(core: &Core, now: Millis) -> v1::QueueResponse {
     let queues = core.roles().map(|(role, queue)| {
-        let items = || core.runs().values().flat_map(|run| &run.items).filter(|item| item.role == *role);
+        let items =
+            || core.runs().values().flat_map(|run| &run.items).filter(|item| item.role == *role);
         let retries = items().map(|item| u64::from(item.tries().saturating_sub(1))).sum();
         let parked = items().filter(|item| matches!(item.state, State::Parked(_))).count();
         let oldest = queue.queued.first().map_or(0, |(at, ..)| now.0.saturating_sub(at.0));
@@ -192,7 +198,11 @@ pub fn queues(core: &Core, now: Millis) -> v1::QueueResponse {
 ///
 /// # Errors
 /// What is unknown, and what there is instead.
-pub fn find<'core>(core: &'core Core, run: &str, item: &str) -> Result<(&'core Run, ItemIndex), String> {
+pub fn find<'core>(
+    core: &'core Core,
+    run: &str,
+    item: &str,
+) -> Result<(&'core Run, ItemIndex), String> {
     let run = find_run(core, run)?;
     let place = run.by_id.iter().find(|(id, _)| id.as_str() == item).map(|(_, place)| *place);
     place.map(|place| (run, place)).ok_or_else(|| format!("run {} has no item {item:?}", run.id))

@@ -1,3 +1,5 @@
+//! A role and its ground give exactly the isolation that is promised.
+
 use super::*;
 use crate::labels::PoolId;
 use cantus_proto::ids::HostName;

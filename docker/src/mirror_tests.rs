@@ -1,3 +1,5 @@
+//! Mirrors on real git: order, repetition, readability, refusals.
+
 use super::*;
 use cantus_proto::ids::{Blob, Digest};
 use std::process::Command;

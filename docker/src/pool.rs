@@ -186,7 +186,9 @@ impl Pool {
         let roles: Vec<_> = roles
             .into_iter()
             .map(|role| {
-                let target = Target { slots: role.config.slots, spares: role.config.spares };
+                // A process cannot be held back from the bus, and is up in no time.
+                let spares = if ground.engine.is_some() { role.config.spares } else { 0 };
+                let target = Target { slots: role.config.slots, spares };
                 (Arc::new(role), Slots::new(target))
             })
             .collect();

@@ -1,3 +1,5 @@
+//! The relay on real sockets: bytes, holding back, limits, rights.
+
 use super::*;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;

@@ -20,7 +20,7 @@ use crate::engine::Exit;
 /// A member that ends with an error this soon after its launch could not work at all.
 const EARLY: Duration = Duration::from_secs(2);
 /// A member that ends without an error this soon cannot have had a lease either.
-const EARLY_CLEAN: Duration = Duration::from_millis(100);
+const EARLY_CLEAN: Duration = Duration::from_millis(20);
 /// Pause after the first failure in a row; it doubles with each further one.
 const BACKOFF_FIRST: Duration = Duration::from_millis(500);
 /// Longest pause: a repaired image is found within a minute.

@@ -1,3 +1,5 @@
+//! Events in, actions out: what a role decides, without a container.
+
 use super::*;
 
 const DIED: Exit = Exit { code: 127, out_of_memory: false };
@@ -124,7 +126,7 @@ fn a_kill_after_a_while_is_no_failure_of_the_image() {
 #[test]
 fn a_clean_end_without_a_lease_is_a_failure_too() {
     let mut slots = warm(1, 0);
-    let _ = slots.step(Duration::from_millis(20), Event::Exited(1, DONE));
+    let _ = slots.step(Duration::from_millis(5), Event::Exited(1, DONE));
     assert_eq!(slots.failures, 1, "else it would be a hot loop");
 }
 

@@ -46,25 +46,33 @@ impl Installation {
     /// When the directory cannot be written.
     #[must_use]
     pub fn new(roles: &[Role]) -> Self {
-        let directory = tempfile::Builder::new().prefix("cantus-test.").tempdir().expect("a directory can be made");
+        let directory = tempfile::Builder::new()
+            .prefix("cantus-test.")
+            .tempdir()
+            .expect("a directory can be made");
         let this = Self { directory, binary: binary("cantus") };
         std::fs::create_dir(this.home()).expect("the home can be made");
-        let unique = this.directory.path().extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        std::fs::write(this.home().join("instance"), format!("test-{unique}")).expect("the instance is written");
-        let mut config = format!("version: 1\nbus: {{port: {}}}\nroles:\n", crate::nats::free_port());
+        let unique =
+            this.directory.path().extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        std::fs::write(this.home().join("instance"), format!("test-{unique}"))
+            .expect("the instance is written");
+        let mut config =
+            format!("version: 1\nbus: {{port: {}}}\nroles:\n", crate::nats::free_port());
         for role in roles {
             let kind = if role.command.is_some() { "worker" } else { "verifier" };
             config += &format!("  {}:\n    kind: {kind}\n    image: {IMAGE}\n", role.name);
             config += &format!("    slots: {}\n    memory_mb: 512\n    tmp_mb: 256\n", role.slots);
             if let Some(command) = &role.command {
-                config += &format!("    command: {}\n", serde_json::to_string(command).expect("strings"));
+                config +=
+                    &format!("    command: {}\n", serde_json::to_string(command).expect("strings"));
             }
             if let Some(agent) = &role.agent {
                 let source = serde_json::to_string(agent).expect("a path");
                 config += &format!("    mounts: [{{source: {source}, target: /agent}}]\n");
             }
         }
-        std::fs::write(this.home().join("cantus.yaml"), config).expect("the configuration is written");
+        std::fs::write(this.home().join("cantus.yaml"), config)
+            .expect("the configuration is written");
         this
     }
 
@@ -172,7 +180,8 @@ pub const IMAGE: &str = "cantus/base:bookworm";
 #[must_use]
 pub fn binary(name: &str) -> PathBuf {
     let this = std::env::current_exe().expect("a process knows its file");
-    let found = this.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
+    let found =
+        this.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
     found.unwrap_or_else(|| panic!("{name} is not built: run cargo build --workspace --bins"))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The same with the OpenSSL command line is among the tests of `cantus-proto`.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
+
 use std::path::Path;
 use std::process::{Command, Output};
 

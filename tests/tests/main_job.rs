@@ -36,7 +36,10 @@ fn the_demo_lands_everything_and_leaves_nothing() {
     }
     let left = std::fs::read_dir(temporary.path()).unwrap().count();
     assert_eq!(left, 0, "the demo left files in its temporary directory");
-    assert_eq!(docker(&["ps", "-aq", "--filter", "label=cantus.instance", "--filter", "name=demo-"]), "");
+    assert_eq!(
+        docker(&["ps", "-aq", "--filter", "label=cantus.instance", "--filter", "name=demo-"]),
+        ""
+    );
 }
 
 /// A package that nobody here wrote: a dozen of its functions are taken out and written back by a scripted
@@ -83,7 +86,10 @@ fn more_itertools_is_restored_whatever_dies() {
         .output()
         .unwrap();
     assert!(suite.status.success(), "{}", String::from_utf8_lossy(&suite.stderr));
-    let landed = git(&repository, &["log", "--first-parent", "--format=%(trailers:key=Cantus-Item,valueonly)", "main"]);
+    let landed = git(
+        &repository,
+        &["log", "--first-parent", "--format=%(trailers:key=Cantus-Item,valueonly)", "main"],
+    );
     let mut landed: Vec<&str> = landed.lines().filter(|line| !line.is_empty()).collect();
     let all = landed.len();
     landed.sort_unstable();
@@ -91,7 +97,8 @@ fn more_itertools_is_restored_whatever_dies() {
     assert_eq!((all, landed.len()), (13, 13), "each item lands exactly once");
     cantus.run(&["audit", &to]);
     let divide = cantus.json(&["item", "restore", "divide"]);
-    let kinds: Vec<&str> = divide["attempts"].as_array().unwrap().iter().filter_map(|a| a["kind"].as_str()).collect();
+    let kinds: Vec<&str> =
+        divide["attempts"].as_array().unwrap().iter().filter_map(|a| a["kind"].as_str()).collect();
     assert!(kinds.contains(&"repair"), "its first result was wrong: {divide}");
 }
 
@@ -99,14 +106,20 @@ fn more_itertools_is_restored_whatever_dies() {
 #[test]
 fn two_pools_share_one_run() {
     let agent = tempfile::tempdir().unwrap();
-    std::fs::write(agent.path().join("run.sh"), "sleep 1\necho $CANTUS_ITEM > work/$CANTUS_ITEM\n").unwrap();
-    let cantus =
-        Installation::new(&[Role::worker(1, agent.path(), &["sh", "/agent/run.sh"]), Role::verifier(1)]);
+    std::fs::write(agent.path().join("run.sh"), "sleep 1\necho $CANTUS_ITEM > work/$CANTUS_ITEM\n")
+        .unwrap();
+    let cantus = Installation::new(&[
+        Role::worker(1, agent.path(), &["sh", "/agent/run.sh"]),
+        Role::verifier(1),
+    ]);
     let repository = small_repository(cantus.path());
     cantus.run(&["up"]);
     let log = std::fs::File::create(cantus.home().join("logs/second.log")).unwrap();
-    let mut second =
-        cantus.command(&["pool", "--host", "second"]).stderr(log).spawn().expect("a second pool starts");
+    let mut second = cantus
+        .command(&["pool", "--host", "second"])
+        .stderr(log)
+        .spawn()
+        .expect("a second pool starts");
     let plan = cantus.path().join("plan.yaml");
     std::fs::write(&plan, flat_plan(6)).unwrap();
     let (plan, repository) = (plan.display().to_string(), repository.display().to_string());
@@ -114,7 +127,14 @@ fn two_pools_share_one_run() {
     let mut hosts: Vec<String> = Vec::new();
     for number in 0..6 {
         let item = cantus.json(&["item", "shared", &format!("item-{number}")]);
-        hosts.extend(item["attempts"].as_array().unwrap().iter().filter_map(|a| a["host"].as_str()).map(str::to_owned));
+        hosts.extend(
+            item["attempts"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(|a| a["host"].as_str())
+                .map(str::to_owned),
+        );
     }
     hosts.sort();
     hosts.dedup();
@@ -143,7 +163,15 @@ fn process_isolation_is_asked_for_and_written_down() {
         let plan = cantus.path().join("plan.yaml");
         std::fs::write(&plan, flat_plan(1)).unwrap();
         let (plan, repository) = (plan.display().to_string(), repository.display().to_string());
-        let _ = cantus.try_run(&["submit", &plan, "--repository", &repository, "--run", "plain", "--watch"]);
+        let _ = cantus.try_run(&[
+            "submit",
+            &plan,
+            "--repository",
+            &repository,
+            "--run",
+            "plain",
+            "--watch",
+        ]);
         let item = cantus.json(&["item", "plain", "item-0"]);
         assert_eq!(item["state"], state, "{item}\n{}", cantus.logs());
         assert_eq!(item["attempts"][0]["isolation"], "process");
@@ -166,7 +194,10 @@ fn small_repository(directory: &Path) -> PathBuf {
     git(&source, &["add", "."]);
     git(&source, &["commit", "--quiet", "-m", "begin"]);
     let bare = directory.join("small.git");
-    git(directory, &["clone", "--quiet", "--bare", &source.display().to_string(), &bare.display().to_string()]);
+    git(
+        directory,
+        &["clone", "--quiet", "--bare", &source.display().to_string(), &bare.display().to_string()],
+    );
     bare
 }
 
@@ -217,7 +248,10 @@ fn kill_process(cantus: &Installation, name: &str) {
 fn kill_worker(cantus: &Installation) {
     let status = cantus.json(&["status", "restore"]);
     let items = status["runs"][0]["items"].as_array().unwrap();
-    let worker = items.iter().filter(|item| item["state"] == "working").find_map(|item| item["worker"].as_str());
+    let worker = items
+        .iter()
+        .filter(|item| item["state"] == "working")
+        .find_map(|item| item["worker"].as_str());
     // It may have ended in between; then the run goes on without this fault, and the next kill follows.
     if let Some(container) = worker.and_then(|worker| worker.split(' ').next()) {
         let _ = Command::new("docker").args(["kill", container]).output();
@@ -231,6 +265,10 @@ fn signal(pid: u32, name: &str) {
 
 fn docker(arguments: &[&str]) -> String {
     let output = Command::new("docker").args(arguments).output().expect("docker is installed");
-    assert!(output.status.success(), "docker {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "docker {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

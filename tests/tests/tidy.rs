@@ -15,7 +15,8 @@ fn root() -> PathBuf {
 }
 
 fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = std::fs::read_dir(directory).unwrap().flatten().map(|e| e.path()).collect();
+    let mut entries: Vec<_> =
+        std::fs::read_dir(directory).unwrap().flatten().map(|e| e.path()).collect();
     entries.sort();
     for path in entries {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -41,12 +42,18 @@ fn sources() -> Vec<Source> {
 }
 
 fn is_test(path: &str) -> bool {
-    path.starts_with("tests/") || path.contains("/tests/") || path.ends_with("tests.rs") || path.ends_with("samples.rs")
+    path.starts_with("tests/")
+        || path.contains("/tests/")
+        || path.ends_with("tests.rs")
+        || path.ends_with("samples.rs")
 }
 
 /// The lines of a file before its test module.
 fn code(source: &Source) -> impl Iterator<Item = &str> {
-    source.text.lines().take_while(|line| *line != "#[cfg(test)]" || source.path.ends_with("lib.rs"))
+    source
+        .text
+        .lines()
+        .take_while(|line| *line != "#[cfg(test)]" || source.path.ends_with("lib.rs"))
 }
 
 fn refuse(problems: &[String]) {
@@ -71,15 +78,36 @@ fn files_open_with_their_purpose_and_stay_small() {
 #[test]
 fn the_core_is_pure() {
     let forbidden = [
-        "tokio", "async ", ".await", "SystemTime", "Instant", "std::fs", "std::io", "std::net", "std::env",
-        "getrandom", "rand::", "git2", "async_nats", "tracing", "HashMap", "HashSet", "crate::hub", "crate::kernel",
+        "tokio",
+        "async ",
+        ".await",
+        "SystemTime",
+        "Instant",
+        "std::fs",
+        "std::io",
+        "std::net",
+        "std::env",
+        "getrandom",
+        "rand::",
+        "git2",
+        "async_nats",
+        "tracing",
+        "HashMap",
+        "HashSet",
+        "crate::hub",
+        "crate::kernel",
     ];
     let mut problems = Vec::new();
-    let core = |source: &Source| source.path == "coordinator/src/core.rs" || source.path.starts_with("coordinator/src/core/");
-    let sources: Vec<Source> = sources().into_iter().filter(|s| core(s) && !is_test(&s.path)).collect();
+    let core = |source: &Source| {
+        source.path == "coordinator/src/core.rs" || source.path.starts_with("coordinator/src/core/")
+    };
+    let sources: Vec<Source> =
+        sources().into_iter().filter(|s| core(s) && !is_test(&s.path)).collect();
     assert!(sources.len() >= 8, "the core was not found");
     for source in &sources {
-        for (number, line) in code(source).enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        for (number, line) in
+            code(source).enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+        {
             for word in forbidden.iter().filter(|word| line.contains(**word)) {
                 problems.push(format!("{}:{}: {word} in the core", source.path, number + 1));
             }
@@ -92,7 +120,11 @@ fn the_core_is_pure() {
 fn each_library_has_its_one_user() {
     let mut problems = Vec::new();
     for source in sources().iter().filter(|s| !is_test(&s.path)) {
-        for (library, owner) in [("bollard", "docker/"), ("async_nats", "proto/src/bus"), ("saphyr_parser", "proto/src/plan")] {
+        for (library, owner) in [
+            ("bollard", "docker/"),
+            ("async_nats", "proto/src/bus"),
+            ("saphyr_parser", "proto/src/plan"),
+        ] {
             let used = code(source).any(|line| {
                 !line.trim_start().starts_with("//") && line.contains(&format!("{library}::"))
             });
@@ -134,7 +166,8 @@ fn dependencies_point_one_way() {
         let manifest = std::fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
         let needs = manifest.split("[dev-dependencies]").next().unwrap();
         let ours = needs.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
-        for dependency in ours.filter(|word| word.starts_with("cantus-") && !allowed.contains(word)) {
+        for dependency in ours.filter(|word| word.starts_with("cantus-") && !allowed.contains(word))
+        {
             problems.push(format!("{name} depends on {dependency}"));
         }
     }

@@ -35,7 +35,14 @@ pub(super) struct Directory {
 impl Chain {
     /// Reads the chain of a run; nothing when the ref does not exist.
     pub(super) fn open(repo: &Repository, run: &RunId) -> Result<Option<Self>, AuditError> {
-        let reference = evidence_ref(run);
+        Self::open_at(repo, evidence_ref(run))
+    }
+
+    /// The same, where a clone keeps the ref under another name.
+    pub(super) fn open_at(
+        repo: &Repository,
+        reference: String,
+    ) -> Result<Option<Self>, AuditError> {
         let read = AuditError::read("the evidence ref");
         let mut next = match repo.find_reference(&reference) {
             Ok(found) => Some(found.peel_to_commit().map_err(&read)?),

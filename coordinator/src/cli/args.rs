@@ -9,23 +9,28 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod examples;
 
+/// Heading of the options that every command has.
+const EVERYWHERE: &str = "Options of every command";
+
 /// Carries a plan to verified commits: a team of coding agents on one git repository.
 ///
-/// A plan is a YAML file of items, each with a contract: what is to be achieved, and the commands that check
-/// it. Workers produce results in containers, verifiers run the checkers on the exact tree that would land,
-/// and only what they prove lands on the target branch, with signed evidence beside it.
+/// A plan is a YAML file of items, each with a contract: what is to be achieved, and the commands that
+/// check it. Workers produce results in containers, verifiers run the checkers on the exact tree that
+/// would land, and only what they prove lands on the target branch, with signed evidence beside it.
 #[derive(Debug, Parser)]
-#[command(name = "cantus", version, after_help = examples::CANTUS, max_term_width = 110)]
+#[command(name = "cantus", version, after_help = examples::CANTUS, verbatim_doc_comment)]
 pub struct Cli {
-    /// State directory of the installation [default: $XDG_STATE_HOME/cantus or ~/.local/state/cantus]
+    /// State of the installation [default: $XDG_STATE_HOME/cantus or ~/.local/state/cantus]
     #[arg(long, global = true, env = "CANTUS_HOME", hide_env_values = true, value_name = "DIR")]
+    #[arg(help_heading = EVERYWHERE)]
     pub home: Option<PathBuf>,
-    /// What to log on standard error: error, warn, info, debug, trace, or a filter such as `warn,cantus=debug`
-    /// [default: info for up, serve, pool and demo, else warn]
+    /// What to log: warn, info, debug or a filter [default: warn; info for up, serve and pool]
     #[arg(long, global = true, env = "CANTUS_LOG", hide_env_values = true, value_name = "LEVEL")]
+    #[arg(help_heading = EVERYWHERE)]
     pub log: Option<String>,
     /// When to use colours; `auto` is on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(help_heading = EVERYWHERE)]
     pub color: ColorChoice,
     /// What to do
     #[command(subcommand)]
@@ -84,8 +89,7 @@ pub enum Command {
     /// List, check and export the signed evidence of an item
     #[command(after_help = examples::EVIDENCE)]
     Evidence(EvidenceArgs),
-    /// Check that each landed commit has valid evidence for its exact tree; needs only the repository and the
-    /// trusted keys
+    /// Check that each landed commit has valid evidence for its exact tree; needs no coordinator
     #[command(after_help = examples::AUDIT)]
     Audit(AuditArgs),
     /// Run the coordinator alone, in the foreground

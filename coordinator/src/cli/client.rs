@@ -55,11 +55,18 @@ impl Place {
     }
 
     fn endpoint(&self) -> Result<Endpoint, CliError> {
-        let unusable = |reason: String, way_out| CliError::Unreachable { place: self.clone(), reason, way_out };
+        let unusable = |reason: String, way_out| CliError::Unreachable {
+            place: self.clone(),
+            reason,
+            way_out,
+        };
         let endpoint = match self {
             Self::Socket(path) => {
                 let path = path.to_str().ok_or_else(|| {
-                    unusable("its path is not UTF-8".to_owned(), "choose another home with --home DIR")
+                    unusable(
+                        "its path is not UTF-8".to_owned(),
+                        "choose another home with --home DIR",
+                    )
                 })?;
                 Endpoint::from_shared(format!("unix://{path}"))
             }
@@ -127,7 +134,8 @@ pub(super) struct Client {
 impl Client {
     /// Connects.
     pub(super) async fn connect(place: Place) -> Result<Self, CliError> {
-        let channel = place.endpoint()?.connect().await.map_err(|error| place.unreachable(&error))?;
+        let channel =
+            place.endpoint()?.connect().await.map_err(|error| place.unreachable(&error))?;
         let api = CantusClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX);
         Ok(Self { api, place })
     }
@@ -141,7 +149,9 @@ impl Client {
         match tokio::time::timeout(limit, call).await {
             Ok(Ok(response)) => Ok(response.into_inner()),
             Ok(Err(status)) => Err(self.error(&status)),
-            Err(_) => Err(CliError::TooSlow { place: self.place.clone(), seconds: limit.as_secs() }),
+            Err(_) => {
+                Err(CliError::TooSlow { place: self.place.clone(), seconds: limit.as_secs() })
+            }
         }
     }
 
@@ -150,7 +160,10 @@ impl Client {
         // A connection that breaks is reported by the client itself, as whatever the transport was doing.
         let broken = std::error::Error::source(status).is_some();
         if broken && matches!(status.code(), tonic::Code::Unknown | tonic::Code::Internal) {
-            return CliError::WentAway { place: self.place.clone(), reason: status.message().to_owned() };
+            return CliError::WentAway {
+                place: self.place.clone(),
+                reason: status.message().to_owned(),
+            };
         }
         CliError::of_status(&self.place, status)
     }

@@ -30,7 +30,9 @@ pub enum CliError {
         reason: String,
     },
     /// It takes longer than the limit.
-    #[error("the coordinator at {place} did not answer within {seconds} s; try again, or look at its log")]
+    #[error(
+        "the coordinator at {place} did not answer within {seconds} s; try again, or look at its log"
+    )]
     TooSlow {
         /// Where it is.
         place: Place,
@@ -68,7 +70,9 @@ pub enum CliError {
         source: std::io::Error,
     },
     /// The file of trusted keys is not there.
-    #[error("no trusted keys at {path}: name the file with --trust FILE (`cantus up` makes one in the home)")]
+    #[error(
+        "no trusted keys at {path}: name the file with --trust FILE (`cantus up` makes one in the home)"
+    )]
     NoTrust {
         /// Where it was looked for.
         path: PathBuf,
@@ -85,7 +89,9 @@ pub enum CliError {
     #[error("nothing was audited")]
     Audit(#[source] Box<crate::audit::AuditError>),
     /// What the server sent does not fit what it said of it.
-    #[error("{what} is damaged: it has sha256 {found}, expected {wanted}; ask again, then check the disk of the bus")]
+    #[error(
+        "{what} is damaged: it has sha256 {found}, expected {wanted}; ask again, then check the disk of the bus"
+    )]
     Damaged {
         /// The artifact or file.
         what: String,
@@ -136,7 +142,9 @@ impl CliError {
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Unreachable { .. } | Self::WentAway { .. } | Self::TooSlow { .. } => Exit::Unreachable,
+            Self::Unreachable { .. } | Self::WentAway { .. } | Self::TooSlow { .. } => {
+                Exit::Unreachable
+            }
             Self::Unknown { .. }
             | Self::Read { .. }
             | Self::NoTrust { .. }

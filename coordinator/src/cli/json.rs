@@ -3,7 +3,8 @@
 //! Fields are added over time and never change their meaning. An empty text stands for "none", as in the API.
 
 use cantus_proto::wire::v1::{
-    AttemptView, Blob, Contract, Diagnostic, ItemSummary, ItemView, QueueView, Receipt, RunView, SubmitResponse,
+    AttemptView, Blob, Contract, Diagnostic, ItemSummary, ItemView, QueueView, Receipt, RunView,
+    SubmitResponse,
 };
 use serde_json::{Value, json};
 
@@ -101,9 +102,7 @@ pub(super) fn item(view: &ItemView) -> Value {
     document["tree"] = json!(view.tree);
     document["contract"] = view.contract.as_ref().map_or(Value::Null, contract);
     document["attempts"] = view.attempts.iter().map(attempt).collect();
-    let claim = |c: &cantus_proto::wire::v1::ClaimView| {
-        json!({ "id": c.id, "text": c.text, "status": c.status, "evidence": c.evidence, "attempt": c.attempt })
-    };
+    let claim = |c: &cantus_proto::wire::v1::ClaimView| json!({ "id": c.id, "text": c.text, "status": c.status, "evidence": c.evidence, "attempt": c.attempt });
     document["claims"] = view.claims.iter().map(claim).collect();
     document["findings"] = json!(view.findings);
     let saved = |s: &cantus_proto::wire::v1::SavedView| {
@@ -117,9 +116,7 @@ pub(super) fn item(view: &ItemView) -> Value {
 }
 
 fn contract(contract: &Contract) -> Value {
-    let criterion = |c: &cantus_proto::wire::v1::Criterion| {
-        json!({ "id": c.id, "statement": c.statement, "checker": c.checker })
-    };
+    let criterion = |c: &cantus_proto::wire::v1::Criterion| json!({ "id": c.id, "statement": c.statement, "checker": c.checker });
     let budgets = contract.budgets.as_ref().map(|b| {
         json!({
             "wall_clock_minutes": b.wall_clock_minutes, "token_budget": b.token_budget,
@@ -229,8 +226,19 @@ mod tests {
         assert_eq!(
             item.as_object().unwrap().keys().collect::<Vec<_>>(),
             [
-                "attempt", "attempts_max", "commit", "ended_ms", "evidence", "id", "needs", "reason", "role",
-                "started_ms", "state", "state_since_ms", "worker"
+                "attempt",
+                "attempts_max",
+                "commit",
+                "ended_ms",
+                "evidence",
+                "id",
+                "needs",
+                "reason",
+                "role",
+                "started_ms",
+                "state",
+                "state_since_ms",
+                "worker"
             ]
         );
         let receipt = receipt(&Receipt { signal: 9, ..Default::default() });

@@ -20,7 +20,9 @@ pub(super) async fn up(
         log,
     };
     ops::up::up(home, &options).await?;
-    output.print("cantus is up: submit a plan with `cantus submit PLAN`, stop it with `cantus down`\n")?;
+    output.print(
+        "cantus is up: submit a plan with `cantus submit PLAN`, stop it with `cantus down`\n",
+    )?;
     Ok(Exit::Ok)
 }
 

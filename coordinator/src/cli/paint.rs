@@ -120,7 +120,11 @@ mod tests {
 
     #[test]
     fn painted_lines_are_cut_by_what_shows() {
-        let line = format!("a{}{}", Paint::ALWAYS.ink(Ink::Bad, "日本"), Paint::ALWAYS.ink(Ink::Dim, "xyz"));
+        let line = format!(
+            "a{}{}",
+            Paint::ALWAYS.ink(Ink::Bad, "日本"),
+            Paint::ALWAYS.ink(Ink::Dim, "xyz")
+        );
         assert_eq!(columns(&line), 8);
         assert_eq!(clip(&line, 8), line);
         assert_eq!(clip(&line, 7), "a\u{1b}[31m日本\u{1b}[0m\u{1b}[2mx…\u{1b}[0m");

@@ -106,9 +106,15 @@ mod tests {
         let planned = compiled.plan.unwrap().repository;
         let repository = root.join("repo");
         assert_eq!(read.repository(None, planned.as_deref()), repository.to_str().unwrap());
-        assert_eq!(read.repository(repository.to_str(), planned.as_deref()), repository.to_str().unwrap());
+        assert_eq!(
+            read.repository(repository.to_str(), planned.as_deref()),
+            repository.to_str().unwrap()
+        );
         assert_eq!(read.repository(None, None), "");
-        assert_eq!(read.repository(None, Some("gone")), root.join("repo/plans/gone").to_str().unwrap());
+        assert_eq!(
+            read.repository(None, Some("gone")),
+            root.join("repo/plans/gone").to_str().unwrap()
+        );
         for elsewhere in ["https://host/x", "git@host:x/y", "host:x"] {
             assert_eq!(read.repository(Some(elsewhere), None), elsewhere);
             assert_eq!(read.repository(None, Some(elsewhere)), "");

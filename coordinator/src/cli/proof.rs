@@ -67,21 +67,28 @@ pub(super) fn check(asked: &Asked<'_>, response: &EvidenceResponse, trust: &Trus
         question.checkers.keys().filter_map(|criterion| evidence(&files, criterion)).collect();
     let policy = Policy { allow_process_isolation: true };
     let criteria = examine(&question, &evidence, trust, policy);
-    let process =
-        criteria.values().any(|s| matches!(s, Standing::Holds { isolation: Isolation::Process, .. }));
+    let process = criteria
+        .values()
+        .any(|s| matches!(s, Standing::Holds { isolation: Isolation::Process, .. }));
     if process {
-        notes.push("checked without a container, which lands only where that was allowed".to_owned());
+        notes.push(
+            "checked without a container, which lands only where that was allowed".to_owned(),
+        );
     }
     match files.get(SUMMARY_NAME) {
         Some(envelope) => {
             findings.extend(check_summary(envelope, &question, &files, trust));
             let digest = format!("sha256:{}", manifest(&files).1);
             if !response.digest.is_empty() && digest != response.digest {
-                findings.push(format!("the files have digest {digest}, the commit names {}", response.digest));
+                findings.push(format!(
+                    "the files have digest {digest}, the commit names {}",
+                    response.digest
+                ));
             }
         }
         None if response.commit.is_empty() => notes.push("not landed yet".to_owned()),
-        None => notes.push("the coordinator's summary is in the repository: see `cantus audit`".to_owned()),
+        None => notes
+            .push("the coordinator's summary is in the repository: see `cantus audit`".to_owned()),
     }
     Proof { criteria, findings, notes, files }
 }
@@ -125,11 +132,14 @@ fn check_summary(
     for (name, wanted) in &summary.inputs {
         match files.get(name).map(|bytes| Digest::of(bytes)) {
             Some(found) if found == *wanted => {}
-            Some(found) => findings.push(format!("{name} has sha256 {found}, the summary names {wanted}")),
+            Some(found) => {
+                findings.push(format!("{name} has sha256 {found}, the summary names {wanted}"))
+            }
             None => findings.push(format!("{name} is in the summary, and is missing")),
         }
     }
-    let unnamed = files.keys().filter(|name| *name != SUMMARY_NAME && !summary.inputs.contains_key(*name));
+    let unnamed =
+        files.keys().filter(|name| *name != SUMMARY_NAME && !summary.inputs.contains_key(*name));
     findings.extend(unnamed.map(|name| format!("{name} is not in the summary")));
     findings
 }

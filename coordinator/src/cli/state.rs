@@ -60,8 +60,19 @@ pub(super) fn run(state: &str) -> Ink {
 
 /// The order in which counts of states are told: what has ended first, then backwards along the way.
 pub(super) const ORDER: [&str; 13] = [
-    "landed", "reported", "parked", "blocked", "cancelled", "landing", "verifying", "gated", "gating", "working",
-    "queued", "ready", "waiting",
+    "landed",
+    "reported",
+    "parked",
+    "blocked",
+    "cancelled",
+    "landing",
+    "verifying",
+    "gated",
+    "gating",
+    "working",
+    "queued",
+    "ready",
+    "waiting",
 ];
 
 /// `7 landed, 2 working, 1 parked`: how many items are in each state.
@@ -76,7 +87,9 @@ pub(super) fn counts<'s>(states: impl Iterator<Item = &'s str>) -> String {
             told.push(format!("{count} {state}"));
         }
     }
-    told.extend(counts.into_iter().map(|(state, count)| format!("{count} {}", super::text::cut(state, 20))));
+    told.extend(
+        counts.into_iter().map(|(state, count)| format!("{count} {}", super::text::cut(state, 20))),
+    );
     if told.is_empty() { "no items".to_owned() } else { told.join(", ") }
 }
 

@@ -43,8 +43,9 @@ pub(super) fn render(heading: &[&str], rows: &[Vec<Cell>], paint: Paint) -> Stri
             *width = (*width).max(text::columns(&cell.text));
         }
     }
-    let right: Vec<bool> =
-        (0..heading.len()).map(|at| rows.iter().any(|row| row.get(at).is_some_and(|c| c.right))).collect();
+    let right: Vec<bool> = (0..heading.len())
+        .map(|at| rows.iter().any(|row| row.get(at).is_some_and(|c| c.right)))
+        .collect();
     let title = |(text, right): (&&str, &bool)| Cell {
         text: (*text).to_owned(),
         ink: Some(Ink::Dim),

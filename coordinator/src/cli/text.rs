@@ -84,6 +84,23 @@ pub(super) fn cut(text: &str, columns_max: usize) -> String {
     shown
 }
 
+/// As [`cut`], but the end stays: for names that differ at their end.
+pub(super) fn tail(text: &str, columns_max: usize) -> String {
+    let text = safe(&bounded(text, PROSE_CHARS_MAX));
+    let mut excess = columns(&text).saturating_sub(columns_max);
+    if excess == 0 {
+        return text;
+    }
+    // One more for the sign of the cut.
+    excess += 1;
+    let mut rest = text.chars();
+    while excess > 0 {
+        let Some(c) = rest.next() else { break };
+        excess = excess.saturating_sub(c.width().unwrap_or(0));
+    }
+    format!("…{}", rest.as_str())
+}
+
 /// The text with spaces behind it, so that it takes so many columns.
 pub(super) fn padded(text: &str, width: usize) -> String {
     let spaces = width.saturating_sub(columns(text));
@@ -107,7 +124,7 @@ pub(super) fn block(text: &str, indent: &str) -> String {
 /// The text as one word of a shell command that a person may copy.
 pub(super) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('-') {
+    if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();
     }
     format!("'{}'", safe(text).replace('\'', r"'\''"))
@@ -152,6 +169,9 @@ mod tests {
         assert_eq!(cut("abcd", 0), "");
         assert_eq!(columns(&cut(&"x".repeat(100_000), 20)), 20);
         assert_eq!(padded("日", 4), "日  ");
+        assert_eq!(tail("cantus-worker-7", 8), "…orker-7");
+        assert_eq!(tail("日本語", 4), "…語");
+        assert_eq!(tail("abc", 3), "abc");
     }
 
     #[test]
@@ -167,7 +187,6 @@ mod tests {
     fn words_for_a_shell_are_quoted_when_they_must_be() {
         assert_eq!(shell_word("a-1.b"), "a-1.b");
         assert_eq!(shell_word("it's; rm"), r"'it'\''s; rm'");
-        assert_eq!(shell_word("-x"), "'-x'");
         assert_eq!(shell_word(""), "''");
         assert_eq!(short("sha256:0123456789abcdef"), "sha256:0123456789ab");
     }

@@ -37,7 +37,8 @@ pub(super) fn rows(items: &[ItemSummary]) -> Vec<Row> {
     while let Some((item, branches, below)) = open.pop() {
         let last = children[item].len().saturating_sub(1);
         for (at, child) in children[item].iter().enumerate().rev() {
-            let (branch, further) = if at == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            let (branch, further) =
+                if at == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             let deep = below.chars().count() / 3 >= LEVELS_MAX;
             let next = if deep { below.clone() } else { format!("{below}{further}") };
             open.push((*child, format!("{below}{branch}"), next));
@@ -53,7 +54,9 @@ fn parents(items: &[ItemSummary]) -> Vec<Option<usize>> {
         items.iter().enumerate().map(|(place, item)| (item.id.as_str(), place)).collect();
     let needs: Vec<Vec<usize>> = items
         .iter()
-        .map(|item| item.needs.iter().filter_map(|need| places.get(need.as_str()).copied()).collect())
+        .map(|item| {
+            item.needs.iter().filter_map(|need| places.get(need.as_str()).copied()).collect()
+        })
         .collect();
     let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
     let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();

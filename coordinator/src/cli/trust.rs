@@ -18,7 +18,9 @@ pub(super) fn read(flag: Option<&Path>, home: &Home) -> Result<Trust, CliError> 
     let mut json = Vec::new();
     let file = File::open(&path).and_then(|file| file.take(TRUST_BYTES_MAX).read_to_end(&mut json));
     match file {
-        Ok(_) => Trust::parse(&json).map_err(|source| CliError::Trust { path, source: Box::new(source) }),
+        Ok(_) => {
+            Trust::parse(&json).map_err(|source| CliError::Trust { path, source: Box::new(source) })
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(CliError::NoTrust { path }),
         Err(source) => Err(CliError::Read { path, source }),
     }

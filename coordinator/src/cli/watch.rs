@@ -76,6 +76,7 @@ async fn until_end(
     output: &mut Output<'_>,
 ) -> anyhow::Result<Exit> {
     let mut last: Option<Box<RunView>> = None;
+    let mut away = String::new();
     let mut pictures = tokio::time::interval(PICTURE_PAUSE);
     pictures.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut signals = std::pin::pin!(interrupted());
@@ -83,10 +84,14 @@ async fn until_end(
         tokio::select! {
             next = heard.recv() => match next {
                 Some(Heard::View(view)) => {
+                    away.clear();
                     show.view(&view, output)?;
                     last = Some(view);
                 }
-                Some(Heard::Away(reason)) => show.away(&reason, output)?,
+                Some(Heard::Away(reason)) => if reason != away {
+                    show.away(&reason, output)?;
+                    away = reason;
+                },
                 Some(Heard::Failed(error)) => return Err(error.into()),
                 None => break,
             },
@@ -187,8 +192,12 @@ impl Live {
         let rows = size.rows.saturating_sub(usize::from(self.away.is_some()));
         let mut lines = frame::lines(view, Size { rows, ..size }, canvas);
         if let Some(away) = &self.away {
-            let line = format!("{}; trying again", text::cut(away, size.columns.saturating_sub(20)));
-            lines.push(super::paint::clip(&output.paint.ink(Ink::Warning, &line), size.columns.saturating_sub(1)));
+            let line =
+                format!("{}; trying again", text::cut(away, size.columns.saturating_sub(20)));
+            lines.push(super::paint::clip(
+                &output.paint.ink(Ink::Warning, &line),
+                size.columns.saturating_sub(1),
+            ));
         }
         output.print(&self.redraw.update(lines, size.columns))
     }

@@ -157,7 +157,10 @@ impl Config {
     fn parse(text: &str) -> Result<Self, String> {
         let config: Self = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
         if config.version != 1 {
-            return Err(format!("version {} is unknown, this program knows version 1", config.version));
+            return Err(format!(
+                "version {} is unknown, this program knows version 1",
+                config.version
+            ));
         }
         if config.roles.is_empty() {
             return Err("there are no roles: add at least a worker and a verifier".to_owned());

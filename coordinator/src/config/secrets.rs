@@ -59,9 +59,10 @@ pub(super) fn bus_user(name: &RoleName, kind: RoleKindName) -> BusUser {
 }
 
 fn users(config: &Config) -> Vec<BusUser> {
-    let roles = config.roles.iter().filter_map(|(name, role)| {
-        Some(bus_user(&RoleName::new(name).ok()?, role.kind))
-    });
+    let roles = config
+        .roles
+        .iter()
+        .filter_map(|(name, role)| Some(bus_user(&RoleName::new(name).ok()?, role.kind)));
     [BusUser::Coordinator, BusUser::Pool].into_iter().chain(roles).collect()
 }
 
@@ -107,7 +108,8 @@ fn passwords(path: &Path, users: &[BusUser]) -> Result<BTreeMap<String, String>,
         }
     }
     if passwords.len() > known {
-        let json = serde_json::to_vec_pretty(&passwords).map_err(|error| damaged(error.to_string()))?;
+        let json =
+            serde_json::to_vec_pretty(&passwords).map_err(|error| damaged(error.to_string()))?;
         write_private(path, &json)?;
     }
     Ok(passwords)
@@ -116,7 +118,8 @@ fn passwords(path: &Path, users: &[BusUser]) -> Result<BTreeMap<String, String>,
 /// Random bytes of the system, as hex.
 pub(super) fn draw(bytes: usize) -> Result<String, String> {
     let mut drawn = vec![0; bytes];
-    getrandom::fill(&mut drawn).map_err(|error| format!("the system gave no random bytes: {error}"))?;
+    getrandom::fill(&mut drawn)
+        .map_err(|error| format!("the system gave no random bytes: {error}"))?;
     Ok(hex(&drawn))
 }
 

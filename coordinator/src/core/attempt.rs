@@ -76,7 +76,10 @@ impl std::fmt::Display for Outcome {
         f.write_str(self.name())?;
         match self {
             Self::HandedIn | Self::Verified | Self::Closed => Ok(()),
-            Self::KeptOut(why) | Self::Conflict(why) | Self::Refuted(why) | Self::InVain(_, why) => {
+            Self::KeptOut(why)
+            | Self::Conflict(why)
+            | Self::Refuted(why)
+            | Self::InVain(_, why) => {
                 write!(f, ": {why}")
             }
         }
@@ -104,6 +107,7 @@ impl Attempt {
     /// Whether this lease was ever this attempt's, also when a later one superseded it.
     #[must_use]
     pub fn was_held_by(&self, lease: &LeaseId) -> bool {
-        self.holder.as_ref().is_some_and(|holder| holder.lease == *lease) || self.superseded.contains(lease)
+        self.holder.as_ref().is_some_and(|holder| holder.lease == *lease)
+            || self.superseded.contains(lease)
     }
 }

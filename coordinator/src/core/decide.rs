@@ -2,7 +2,8 @@
 
 use cantus_proto::ids::{AttemptNumber, ItemId, LeaseId, RunId};
 use cantus_proto::message::{
-    AttemptKind, ContainerExited, Evidence, Failed, LeaseEvent, LeaseReport, Leased, Report, Saved, WorkResult,
+    AttemptKind, ContainerExited, Evidence, Failed, LeaseEvent, LeaseReport, Leased, Report, Saved,
+    WorkResult,
 };
 
 use super::event::{Effect, Event, ItemIndex};
@@ -79,7 +80,8 @@ impl Core {
     }
 
     fn effect_failed(&mut self, step: &mut Step, effect: &Effect, reason: String) {
-        let open = |state: &State| matches!(state, State::Gating | State::Merging | State::Landing(_));
+        let open =
+            |state: &State| matches!(state, State::Gating | State::Merging | State::Landing(_));
         if !self.waits_for(step, effect, open) {
             return;
         }
@@ -93,7 +95,8 @@ impl Core {
     fn reported(&mut self, step: &mut Step, report: LeaseReport) {
         let found = self.runs.get(&report.run).and_then(|run| run.by_id.get(&report.item).copied());
         let Some(place) = found else {
-            step.refused.push(format!("report about unknown item {} of run {}", report.item, report.run));
+            step.refused
+                .push(format!("report about unknown item {} of run {}", report.item, report.run));
             return;
         };
         let LeaseReport { lease, run, attempt, body, kind, .. } = report;
@@ -109,7 +112,8 @@ impl Core {
             && self.runs[&run].item(place).last_number() == attempt;
         if !holds {
             let item = &self.runs[&run].item(place).id;
-            step.refused.push(format!("lease {lease} does not hold attempt {attempt} of {item} in {run}"));
+            step.refused
+                .push(format!("lease {lease} does not hold attempt {attempt} of {item} in {run}"));
             self.keep_late(step, &run, place, (attempt, &lease), body);
             return;
         }
@@ -138,13 +142,17 @@ impl Core {
         leased: Leased,
     ) {
         let item = self.runs[run].item(place);
-        let attempt = item.attempts.last().filter(|a| item.last_number() == number && a.kind == kind);
+        let attempt =
+            item.attempts.last().filter(|a| item.last_number() == number && a.kind == kind);
         let open = matches!(
             item.state,
             State::Queued | State::Working | State::VerifyQueued(_) | State::Verifying(_)
         );
         let Some(attempt) = attempt.filter(|_| open) else {
-            let text = format!("attempt {number} of {} in {run} is over; lease {lease} is refused", item.id);
+            let text = format!(
+                "attempt {number} of {} in {run} is over; lease {lease} is refused",
+                item.id
+            );
             step.refused.push(text);
             return;
         };
@@ -152,7 +160,8 @@ impl Core {
             return;
         }
         if let Some(why) = self.unfit(item, kind, &lease, &leased) {
-            step.refused.push(format!("lease {lease} of attempt {number} of {} in {run}: {why}", item.id));
+            step.refused
+                .push(format!("lease {lease} of attempt {number} of {} in {run}: {why}", item.id));
             return;
         }
         if attempt.superseded.len() + 1 >= LEASES_PER_ATTEMPT_MAX {
@@ -165,10 +174,19 @@ impl Core {
     }
 
     /// Why this taker may not have the attempt, whatever the bus handed it.
-    fn unfit(&self, item: &Item, kind: AttemptKind, lease: &LeaseId, taker: &Leased) -> Option<String> {
+    fn unfit(
+        &self,
+        item: &Item,
+        kind: AttemptKind,
+        lease: &LeaseId,
+        taker: &Leased,
+    ) -> Option<String> {
         let role = if kind == AttemptKind::Verify { &item.verifier } else { &item.role };
         if taker.role != *role {
-            return Some(format!("{} has role {}, the attempt is for {role}", taker.container, taker.role));
+            return Some(format!(
+                "{} has role {}, the attempt is for {role}",
+                taker.container, taker.role
+            ));
         }
         if self.leases.contains_key(lease) {
             return Some("this lease holds another attempt".to_owned());
@@ -179,16 +197,12 @@ impl Core {
             .map(|_| format!("{} produced the work and does not verify it", taker.container))
     }
 
-    fn delivered(
-        &mut self,
-        step: &mut Step,
-        run: &RunId,
-        place: ItemIndex,
-        result: WorkResult,
-    ) {
+    fn delivered(&mut self, step: &mut Step, run: &RunId, place: ItemIndex, result: WorkResult) {
         let number = self.runs[run].item(place).last_number();
         if !matches!(self.runs[run].item(place).state, State::Working) {
-            step.refused.push(format!("attempt {number} of {run} is a verification; its result is refused"));
+            step.refused.push(format!(
+                "attempt {number} of {run} is a verification; its result is refused"
+            ));
             return;
         }
         self.commit_item(step, run, place, ItemFact::Delivered(number, Box::new(result)));
@@ -202,7 +216,8 @@ impl Core {
 
     fn container_exited(&mut self, step: &mut Step, exited: &ContainerExited) {
         let memory = if exited.out_of_memory { ", out of memory" } else { "" };
-        let reason = format!("container {} ended with code {}{memory}", exited.container, exited.exit_code);
+        let reason =
+            format!("container {} ended with code {}{memory}", exited.container, exited.exit_code);
         let held = self.containers.iter().filter(|(container, ..)| *container == exited.container);
         for (_, run, place) in held.cloned().collect::<Vec<_>>() {
             self.lose(step, &run, place, Ending::Lost, reason.clone());
@@ -248,11 +263,14 @@ impl Core {
         saved: Saved,
     ) {
         let item = self.runs[run].item(place);
-        let Some(attempt) = item.attempt(number).filter(|attempt| attempt.was_held_by(lease)) else {
-            step.refused.push(format!("lease {lease} never held attempt {number} of {} in {run}", item.id));
+        let Some(attempt) = item.attempt(number).filter(|attempt| attempt.was_held_by(lease))
+        else {
+            step.refused
+                .push(format!("lease {lease} never held attempt {number} of {} in {run}", item.id));
             return;
         };
-        let counts = attempt.result.as_deref().is_some_and(|result| result.head == saved.commits.head);
+        let counts =
+            attempt.result.as_deref().is_some_and(|result| result.head == saved.commits.head);
         let known = item.saved.iter().any(|s| s.number == number && s.commits == saved.commits);
         if counts || known || item.saved.len() >= SAVED_MAX {
             return;

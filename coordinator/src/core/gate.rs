@@ -59,7 +59,9 @@ fn finding(contract: &Contract, change: &Change) -> Option<String> {
     let name = change.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let upgrades = contract.forbidden_actions.iter().any(|action| action == "dependency_upgrade");
     if upgrades && DEPENDENCY_FILES.iter().any(|file| file.as_bytes() == name) {
-        return Some(format!("{path} declares dependencies, and the contract forbids dependency_upgrade"));
+        return Some(format!(
+            "{path} declares dependencies, and the contract forbids dependency_upgrade"
+        ));
     }
     None
 }

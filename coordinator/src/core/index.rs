@@ -57,6 +57,9 @@ pub(super) struct TargetQueue {
     pub(super) gated: BTreeSet<Urgency>,
     /// In verification or landing.
     pub(super) places: u32,
+    /// Of these, those that were verified and must be again, because another one landed first. Nothing new
+    /// begins beside them, or the same item could be outrun for ever.
+    pub(super) outrun: u32,
 }
 
 /// The role whose queue the item is in, if its state is one of a queue.
@@ -112,7 +115,7 @@ impl Core {
                     change(&mut queue.queued, (queued, id.clone(), place), enter);
                 }
                 _ => {
-                    queue.leased = if enter { queue.leased + 1 } else { queue.leased - 1 };
+                    count(&mut queue.leased, enter);
                 }
             }
         }
@@ -133,7 +136,11 @@ impl Core {
             change(&mut queue.gated, Urgency::of(id, place, item), enter);
         } else if item.state.holds_place() {
             let queue = self.targets.entry(target).or_default();
-            queue.places = if enter { queue.places + 1 } else { queue.places - 1 };
+            let outrun = item.proof.is_some() && !matches!(item.state, State::Landing(_));
+            count(&mut queue.places, enter);
+            if outrun {
+                count(&mut queue.outrun, enter);
+            }
         }
     }
 
@@ -154,4 +161,8 @@ fn change<T: Ord>(set: &mut BTreeSet<T>, key: T, insert: bool) {
     } else {
         set.remove(&key);
     }
+}
+
+fn count(of: &mut u32, enter: bool) {
+    *of = if enter { *of + 1 } else { *of - 1 };
 }

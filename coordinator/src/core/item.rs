@@ -1,7 +1,6 @@
-//! One item: its states, its history, and the table of what each record does to it.
+//! One item: its states, its history, and what follows from them.
 //!
-//! The table is [`Item::apply`]: a match on (state, fact). Every pair that is not in it is an error that names
-//! both: either our bug or a journal that is not ours.
+//! What each record does to it is the table of [`Item::apply`], in a file of its own.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use cantus_proto::message::{AttemptKind, Candidate, Claim, Commits, Defect, Work
 
 pub use super::attempt::{Attempt, Outcome};
 use super::event::{ItemIndex, Millis, Proof};
-use super::record::{Ending, Holder, ItemFact, Refuter};
+use super::record::{Ending, Holder};
 
 /// Conflicts with the head that are redone by themselves; after one more, a person looks (W8).
 const CONFLICTS_MAX: usize = 1;
@@ -122,7 +121,9 @@ pub struct SavedWork {
 
 /// A record that does not fit the state that it meets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("item {item} is {state}, which {fact} does not follow; the journal is damaged or of another program")]
+#[error(
+    "item {item} is {state}, which {fact} does not follow; the journal is damaged or of another program"
+)]
 pub struct Inconsistent {
     /// Which item.
     pub item: String,
@@ -181,7 +182,8 @@ impl Item {
     #[must_use]
     pub fn tries(&self) -> u32 {
         let work = |a: &&Attempt| a.kind != AttemptKind::Verify;
-        u32::try_from(self.attempts[self.attempts_before..].iter().filter(work).count()).unwrap_or(u32::MAX)
+        u32::try_from(self.attempts[self.attempts_before..].iter().filter(work).count())
+            .unwrap_or(u32::MAX)
     }
 
     /// The attempt with this number.
@@ -232,7 +234,9 @@ impl Item {
         let outcome = self.attempts[self.attempts_before..].last()?.outcome.as_ref()?;
         let (tries, tries_max, checks) = (self.tries(), self.tries_max, self.checks_in_vain());
         match (&self.state, outcome) {
-            (State::Ready | State::Unverified(_), Outcome::InVain(Ending::Unclaimed, why)) => Some(why.clone()),
+            (State::Ready | State::Unverified(_), Outcome::InVain(Ending::Unclaimed, why)) => {
+                Some(why.clone())
+            }
             (State::Unverified(_), last) if checks >= checks_max => {
                 Some(format!("{checks} verifications decided nothing; the last: {last}"))
             }
@@ -250,196 +254,5 @@ impl Item {
     #[must_use]
     pub fn claims(&self) -> &[Claim] {
         self.work().map_or(&[], |(_, result)| &result.claims)
-    }
-
-    /// Does what the fact says: the table of transitions. `position` is the record's own.
-    ///
-    /// # Errors
-    /// [`Inconsistent`] when the fact does not follow from the state.
-    pub fn apply(&mut self, at: Millis, position: u64, fact: &ItemFact) -> Result<(), Inconsistent> {
-        let state = std::mem::replace(&mut self.state, State::Ready);
-        let name = state.name();
-        let next = self.next(state, at, position, fact);
-        let Some(next) = next else {
-            return Err(self.inconsistent(name, fact));
-        };
-        if fact.moves() {
-            self.since = at;
-        }
-        self.state = next;
-        Ok(())
-    }
-
-    fn next(&mut self, state: State, at: Millis, position: u64, fact: &ItemFact) -> Option<State> {
-        use ItemFact as F;
-        Some(match (state, fact) {
-            (state, F::Saved(number, commits, reason)) => {
-                self.saved.push(SavedWork { number: *number, commits: commits.clone(), reason: reason.clone() });
-                state
-            }
-            (state, F::Logged(number, log)) => {
-                let place = (number.0 as usize).checked_sub(1)?;
-                self.attempts.get_mut(place)?.log = Some(log.clone());
-                state
-            }
-            (State::Ready, F::Queued(number, kind)) if *kind != AttemptKind::Verify => {
-                self.open_attempt(at, *number, *kind)?;
-                State::Queued
-            }
-            (State::Unverified(candidate), F::Queued(number, AttemptKind::Verify)) => {
-                self.open_attempt(at, *number, AttemptKind::Verify)?;
-                State::VerifyQueued(candidate)
-            }
-            (State::Queued | State::Working, F::Leased(number, holder)) => {
-                self.lease(at, position, *number, holder)?;
-                State::Working
-            }
-            (State::VerifyQueued(candidate) | State::Verifying(candidate), F::Leased(number, holder)) => {
-                self.lease(at, position, *number, holder)?;
-                State::Verifying(candidate)
-            }
-            (State::Queued | State::Working, F::Ended(number, ending, reason)) => {
-                self.end_attempt(at, *number, Outcome::InVain(*ending, reason.clone()))?;
-                State::Ready
-            }
-            (
-                State::VerifyQueued(candidate) | State::Verifying(candidate),
-                F::Ended(number, ending, reason),
-            ) => {
-                self.end_attempt(at, *number, Outcome::InVain(*ending, reason.clone()))?;
-                State::Unverified(candidate)
-            }
-            (State::Working, F::Delivered(number, result)) => {
-                self.end_attempt(at, *number, Outcome::HandedIn)?;
-                self.attempts.last_mut()?.result = Some(result.clone());
-                self.proof = None;
-                State::Gating
-            }
-            (State::Gating, F::Gated) => State::Gated,
-            (State::Gating, F::Reported) => State::Reported,
-            (State::Gated, F::MergeBegan) => State::Merging,
-            (State::Merging, F::Merged(candidate)) => self.merged(candidate),
-            (State::Verifying(candidate), F::Verified(number, envelopes)) => {
-                self.end_attempt(at, *number, Outcome::Verified)?;
-                let (tree, listing) = (candidate.tree.clone(), candidate.listing_sha256.clone());
-                let proof = Proof { tree, listing, envelopes: envelopes.clone(), at };
-                self.proof = Some(Box::new(proof));
-                State::Landing(candidate)
-            }
-            (State::Gating | State::Merging | State::Verifying(_), F::Refuted(refutation)) => {
-                self.refute(at, &refutation.by, &refutation.defect);
-                State::Ready
-            }
-            (State::Landing(_), F::HeadMoved(_)) => State::Merging,
-            (State::Landing(candidate), F::Landed(commit, evidence)) => {
-                self.defect = None;
-                self.cancel_wanted = false;
-                State::Landed(Box::new(Landed {
-                    commit: commit.clone(),
-                    tree: candidate.tree,
-                    evidence: evidence.clone(),
-                }))
-            }
-            (state, F::Parked(reason)) if !state.is_terminal() => {
-                self.close_open_attempt(at);
-                State::Parked(reason.as_str().into())
-            }
-            (State::Landing(candidate), F::Cancelled) if !self.cancel_wanted => {
-                self.cancel_wanted = true;
-                State::Landing(candidate)
-            }
-            (state, F::Cancelled)
-                if !matches!(state, State::Landed(_) | State::Reported | State::Cancelled) =>
-            {
-                self.cancel_wanted = false;
-                self.close_open_attempt(at);
-                State::Cancelled
-            }
-            (State::Parked(_) | State::Cancelled, F::Requeued) => {
-                self.attempts_before = self.attempts.len();
-                self.defect = None;
-                self.redo_onto = None;
-                State::Ready
-            }
-            _ => return None,
-        })
-    }
-
-    /// The same tree needs no second verification; a new one does.
-    fn merged(&self, candidate: &Candidate) -> State {
-        let candidate = Box::new(candidate.clone());
-        match &self.proof {
-            Some(proof)
-                if proof.tree == candidate.tree && proof.listing == candidate.listing_sha256 =>
-            {
-                State::Landing(candidate)
-            }
-            _ => State::Unverified(candidate),
-        }
-    }
-
-    fn open_attempt(&mut self, at: Millis, number: AttemptNumber, kind: AttemptKind) -> Option<()> {
-        let expected = self.attempts.len() + 1;
-        (number.0 as usize == expected).then_some(())?;
-        self.attempts.push(Attempt::new(kind, at));
-        Some(())
-    }
-
-    fn lease(&mut self, at: Millis, position: u64, number: AttemptNumber, holder: &Holder) -> Option<()> {
-        self.started.get_or_insert(at);
-        let attempt = self.newest(number)?;
-        if let Some(before) = attempt.holder.take() {
-            attempt.superseded.push(before.lease);
-        }
-        attempt.holder = Some(Box::new(holder.clone()));
-        attempt.leased = Some(at);
-        attempt.token = position;
-        Some(())
-    }
-
-    fn newest(&mut self, number: AttemptNumber) -> Option<&mut Attempt> {
-        let newest = self.last_number();
-        self.attempts.last_mut().filter(|_| newest == number)
-    }
-
-    fn end_attempt(&mut self, at: Millis, number: AttemptNumber, outcome: Outcome) -> Option<()> {
-        let attempt = self.newest(number)?;
-        attempt.ended = Some(at);
-        attempt.outcome = Some(outcome);
-        Some(())
-    }
-
-    fn close_open_attempt(&mut self, at: Millis) {
-        if let Some(open) = self.attempts.last_mut().filter(|a| a.ended.is_none()) {
-            open.ended = Some(at);
-            open.outcome = Some(Outcome::Closed);
-        }
-    }
-
-    fn refute(&mut self, at: Millis, by: &Refuter, defect: &Defect) {
-        let summary = defect.summary.clone();
-        let outcome = match by {
-            Refuter::Merge(_) => Outcome::Conflict(summary),
-            Refuter::Inspection | Refuter::Gate => Outcome::KeptOut(summary),
-            Refuter::Verdict(_) => Outcome::Refuted(summary),
-        };
-        if let Some(check) = self.attempts.last_mut().filter(|a| a.ended.is_none()) {
-            check.ended = Some(at);
-            check.outcome = Some(outcome.clone());
-        }
-        if let Some(work) = self.attempts.iter_mut().rfind(|a| a.result.is_some()) {
-            work.outcome = Some(outcome);
-        }
-        self.redo_onto = match by {
-            Refuter::Merge(onto) => Some(onto.clone()),
-            Refuter::Inspection | Refuter::Gate | Refuter::Verdict(_) => None,
-        };
-        self.defect = Some(Box::new(defect.clone()));
-    }
-
-    fn inconsistent(&self, state: &'static str, fact: &ItemFact) -> Inconsistent {
-        let fact = format!("{fact:?}");
-        let name = fact.split(['(', ' ', '{']).next().unwrap_or_default().to_owned();
-        Inconsistent { item: self.id.to_string(), state, fact: name }
     }
 }

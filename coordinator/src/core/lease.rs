@@ -18,7 +18,8 @@ impl Core {
             self.prolong(now, &run, place);
             return HeartbeatReply::GoOn;
         }
-        let item = self.runs.get(&beat.run).and_then(|run| Some(run.item(*run.by_id.get(&beat.item)?)));
+        let item =
+            self.runs.get(&beat.run).and_then(|run| Some(run.item(*run.by_id.get(&beat.item)?)));
         let Some(item) = item else {
             return HeartbeatReply::Stop(format!("no item {} in a run {}", beat.item, beat.run));
         };
@@ -34,7 +35,11 @@ impl Core {
         if superseded {
             return HeartbeatReply::Stop("another worker has taken this attempt".to_owned());
         }
-        HeartbeatReply::Stop(format!("attempt {} is over; the item is {}", beat.attempt, item.state.name()))
+        HeartbeatReply::Stop(format!(
+            "attempt {} is over; the item is {}",
+            beat.attempt,
+            item.state.name()
+        ))
     }
 
     /// A sign of life: the lease runs anew, but never beyond the hard end of its attempt.
@@ -73,7 +78,8 @@ impl Core {
                     "no {role} took it within {} min; start a pool with that role, then requeue",
                     self.settings.queue_wait_ms / 60_000
                 );
-                let withdraw = Action::Withdraw { role, run: run.clone(), item: item.id.clone(), number };
+                let withdraw =
+                    Action::Withdraw { role, run: run.clone(), item: item.id.clone(), number };
                 step.actions.push(withdraw);
                 self.lose(step, &run, place, Ending::Unclaimed, reason);
             } else {

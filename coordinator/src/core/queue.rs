@@ -21,6 +21,7 @@ impl Core {
         for target in targets {
             while let Some(queue) = self.targets.get(&target)
                 && queue.places < self.settings.verify_ahead
+                && queue.outrun == 0
                 && let Some(first) = queue.gated.first().cloned()
             {
                 self.commit_item(step, first.run(), first.place, ItemFact::MergeBegan);
@@ -52,9 +53,11 @@ impl Core {
         let item = run.item(place);
         let (role, work, base_min) = match (&item.state, &item.defect) {
             (State::VerifyQueued(candidate), _) => {
-                let worker_excluded: Option<ContainerName> = item.producer().map(|h| h.leased.container.clone());
+                let worker_excluded: Option<ContainerName> =
+                    item.producer().map(|h| h.leased.container.clone());
                 let base = candidate.base.clone();
-                let verification = Verification { candidate: (**candidate).clone(), worker_excluded };
+                let verification =
+                    Verification { candidate: (**candidate).clone(), worker_excluded };
                 (&item.verifier, Work::Verify(verification), Some(base))
             }
             (State::Queued, Some(defect)) => {
@@ -100,7 +103,13 @@ impl Core {
         });
     }
 
-    pub(super) fn parked_record(&self, now: Millis, run: &RunId, item: &Item, reason: &str) -> Action {
+    pub(super) fn parked_record(
+        &self,
+        now: Millis,
+        run: &RunId,
+        item: &Item,
+        reason: &str,
+    ) -> Action {
         let line = |(number, attempt): (usize, &super::item::Attempt)| {
             let outcome = attempt.outcome.as_ref().map_or("open".to_owned(), ToString::to_string);
             format!("{} {:?}: {outcome}", number + 1, attempt.kind)
@@ -124,7 +133,8 @@ fn base_min(run: &Run, item: &Item) -> Option<CommitId> {
         State::Landed(landed) => Some((run.item(*place).since, place, &landed.commit)),
         _ => None,
     });
-    let newest = needs.max_by_key(|(since, place, _)| (*since, *place)).map(|(_, _, commit)| commit);
+    let newest =
+        needs.max_by_key(|(since, place, _)| (*since, *place)).map(|(_, _, commit)| commit);
     let start = || run.repository.as_ref().map(|repository| &repository.head);
     item.redo_onto.as_ref().or(newest).or_else(start).cloned()
 }

@@ -3,7 +3,9 @@
 //! A record says what is so from now on and not why the code thought so; applying one never decides.
 
 use cantus_proto::ids::{AttemptNumber, Blob, CommitId, Digest, LeaseId, RunId};
-use cantus_proto::message::{AttemptKind, Candidate, Commits, Defect, Envelope, FailureKind, Leased, WorkResult};
+use cantus_proto::message::{
+    AttemptKind, Candidate, Commits, Defect, Envelope, FailureKind, Leased, WorkResult,
+};
 
 use super::event::{ItemIndex, Millis, Submission};
 

@@ -71,7 +71,12 @@ impl Core {
     }
 
     /// Whether the item still waits for the answer to this effect; if not, the answer is refused.
-    pub(super) fn waits_for(&self, step: &mut Step, effect: &Effect, state: fn(&State) -> bool) -> bool {
+    pub(super) fn waits_for(
+        &self,
+        step: &mut Step,
+        effect: &Effect,
+        state: fn(&State) -> bool,
+    ) -> bool {
         let item = self.runs.get(&effect.run).and_then(|run| run.items.get(effect.item.0 as usize));
         let waits = item.is_some_and(|item| {
             state(&item.state) && item.work().is_some_and(|(number, _)| number == effect.work)
@@ -79,7 +84,9 @@ impl Core {
         if !waits {
             let Effect { run, item: place, work } = effect;
             let item = item.map_or_else(|| format!("{}", place.0), |item| item.id.to_string());
-            step.refused.push(format!("nothing waits for this answer about attempt {work} of {item} in {run}"));
+            step.refused.push(format!(
+                "nothing waits for this answer about attempt {work} of {item} in {run}"
+            ));
         }
         waits
     }
@@ -94,7 +101,8 @@ impl Core {
         let item = self.runs[run].item(place);
         let number = item.last_number();
         let State::Verifying(candidate) = &item.state else {
-            step.refused.push(format!("attempt {number} of {} in {run} is no verification", item.id));
+            step.refused
+                .push(format!("attempt {number} of {} in {run} is no verification", item.id));
             return;
         };
         let verdict = self.verdict(run, item, candidate, &evidence.envelopes);
@@ -128,7 +136,13 @@ impl Core {
         )
     }
 
-    fn verdict(&self, run: &RunId, item: &Item, candidate: &Candidate, envelopes: &[Envelope]) -> Verdict {
+    fn verdict(
+        &self,
+        run: &RunId,
+        item: &Item,
+        candidate: &Candidate,
+        envelopes: &[Envelope],
+    ) -> Verdict {
         let question = self.question(run, item, candidate);
         let policy = Policy { allow_process_isolation: self.settings.allow_process_isolation };
         evidence::verdict(&question, envelopes, &self.settings.trust, policy)
@@ -146,7 +160,8 @@ impl Core {
         let claims = result.claims.len();
         if matches!(by, Refuter::Verdict(_)) && claims > 0 {
             // How many and no more: a repair never reads its producer's words (B13).
-            findings.push(format!("{claims} claims of the result are refuted by this verification"));
+            findings
+                .push(format!("{claims} claims of the result are refuted by this verification"));
         }
         let findings = text::bounded(findings);
         let summary = findings.first().cloned().unwrap_or_default();
@@ -164,7 +179,8 @@ pub(super) fn commits(result: &WorkResult) -> Option<Commits> {
 }
 
 fn conflict_finding(onto: &CommitId, paths: &[Vec<u8>]) -> String {
-    let shown: Vec<String> = paths.iter().take(PATHS_SHOWN_MAX).map(|path| text::show(path)).collect();
+    let shown: Vec<String> =
+        paths.iter().take(PATHS_SHOWN_MAX).map(|path| text::show(path)).collect();
     let more = paths.len().saturating_sub(PATHS_SHOWN_MAX);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("conflicts with {onto} in {}{more}: redo the change on top of it", shown.join(", "))

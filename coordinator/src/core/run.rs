@@ -17,7 +17,7 @@ pub struct Run {
     pub id: RunId,
     /// Where it lands; nothing for a run that only reports.
     pub repository: Option<Repository>,
-    /// The newest commit of the target that the run knows of; new work must contain it.
+    /// The newest commit of the target that the run knows of: its own last landing, at first the start.
     pub head: Option<CommitId>,
     /// In plan order.
     pub items: Vec<Item>,
@@ -66,8 +66,12 @@ impl Run {
     #[must_use]
     pub fn new(at: Millis, submission: &Submission) -> Self {
         let plan = &submission.plan;
-        let by_id: BTreeMap<ItemId, ItemIndex> =
-            plan.items.iter().zip(0..).map(|(item, place)| (item.id.clone(), ItemIndex(place))).collect();
+        let by_id: BTreeMap<ItemId, ItemIndex> = plan
+            .items
+            .iter()
+            .zip(0..)
+            .map(|(item, place)| (item.id.clone(), ItemIndex(place)))
+            .collect();
         let paths = plan.critical_paths();
         let mut contract: Option<Arc<cantus_proto::contract::Contract>> = None;
         let mut items: Vec<Item> = Vec::with_capacity(plan.items.len());
@@ -198,15 +202,17 @@ impl Run {
     pub(super) fn unblock_dependents(&mut self, at: Millis, cause: ItemIndex) {
         for place in self.dependents_in_order(cause) {
             let State::Blocked(before) = self.item(place).state else { continue };
-            let blocker = self.item(place).needs.iter().find_map(|need| match self.item(*need).state {
-                State::Parked(_) | State::Cancelled => Some(*need),
-                State::Blocked(by) => Some(by),
-                _ => None,
-            });
+            let blocker =
+                self.item(place).needs.iter().find_map(|need| match self.item(*need).state {
+                    State::Parked(_) | State::Cancelled => Some(*need),
+                    State::Blocked(by) => Some(by),
+                    _ => None,
+                });
             if blocker == Some(before) {
                 continue;
             }
-            let open = self.item(place).needs.iter().filter(|need| !self.has_landed(**need)).count();
+            let open =
+                self.item(place).needs.iter().filter(|need| !self.has_landed(**need)).count();
             let open = u32::try_from(open).unwrap_or(u32::MAX);
             if blocker.is_none() {
                 self.open += 1;

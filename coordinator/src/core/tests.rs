@@ -16,4 +16,5 @@ mod results;
 mod simulation;
 mod table;
 mod texts;
+mod words;
 mod world;

@@ -21,8 +21,14 @@ const PLAN_PATIENCE: Duration = Duration::from_secs(60);
 /// Longest compiled plan in bytes; as long as a replay fetches.
 const PLAN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-pub(super) async fn submit(api: &Api, request: v1::SubmitRequest) -> Result<v1::SubmitResponse, Status> {
-    let compiled = compile(&request.file, &request.text);
+pub(super) async fn submit(
+    api: &Api,
+    mut request: v1::SubmitRequest,
+) -> Result<v1::SubmitResponse, Status> {
+    let (file, text) = (request.file.clone(), std::mem::take(&mut request.text));
+    // A large plan takes seconds, in which heartbeats are to be answered.
+    let compiled = tokio::task::spawn_blocking(move || compile(&file, &text)).await;
+    let compiled = compiled.map_err(|error| Status::internal(error.to_string()))?;
     let diagnostics: Vec<v1::Diagnostic> = compiled.diagnostics.iter().map(diagnostic).collect();
     let Compiled { plan: Some(plan), .. } = compiled else {
         return Ok(v1::SubmitResponse { diagnostics, ..Default::default() });
@@ -33,19 +39,19 @@ pub(super) async fn submit(api: &Api, request: v1::SubmitRequest) -> Result<v1::
         api.handle.ask(move |core| core.runs().contains_key(&run)).await?
     };
     if taken {
-        return Err(Status::already_exists(format!("run {run} exists already: choose another name")));
+        return Err(Status::already_exists(format!(
+            "run {run} exists already: choose another name"
+        )));
     }
     let (repository, notice) = find_repository(api, &request, &plan, &run).await?;
-    api.effects
-        .announce(&repository)
-        .await
-        .map_err(|error| Status::unavailable(format!("the source cannot be announced: {error:#}")))?;
+    api.effects.announce(&repository).await.map_err(|error| {
+        Status::unavailable(format!("the source cannot be announced: {error:#}"))
+    })?;
     let bytes = plan::encode(&plan);
-    let plan_blob = api
-        .bus
-        .put_blob(&bytes, PLAN_BYTES_MAX, PLAN_PATIENCE)
-        .await
-        .map_err(|error| Status::unavailable(format!("the plan cannot be stored: {}", chain(&error))))?;
+    let plan_blob =
+        api.bus.put_blob(&bytes, PLAN_BYTES_MAX, PLAN_PATIENCE).await.map_err(|error| {
+            Status::unavailable(format!("the plan cannot be stored: {}", chain(&error)))
+        })?;
     let target = repository.target.clone();
     let submission = Submission {
         run: run.clone(),
@@ -68,7 +74,8 @@ fn run_id(wished: &str) -> Result<RunId, Status> {
         return RunId::new(wished).map_err(invalid);
     }
     let mut bytes = [0; 3];
-    getrandom::fill(&mut bytes).map_err(|error| Status::internal(format!("no random bytes: {error}")))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Status::internal(format!("no random bytes: {error}")))?;
     let seconds = crate::kernel::now().0 / 1000;
     RunId::new(format!("r{seconds:x}-{}", cantus_proto::ids::hex(&bytes))).map_err(invalid)
 }

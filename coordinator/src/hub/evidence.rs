@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use cantus_proto::evidence::dossier::manifest;
-use cantus_proto::ids::{CommitId, Digest, ItemId, RunId, TreeId};
+use cantus_proto::evidence::dossier::{evidence_ref, manifest};
+use cantus_proto::ids::{CommitId, Digest, ItemId, RepositoryId, RunId, TreeId};
 
-use super::{HubError, Store, land, message, oid};
+use super::{Hub, HubError, Store, land, message, oid, refs};
+use crate::audit::{AuditError, landed_files};
 
 /// Longest name of an evidence file in bytes, as file systems take it.
 const NAME_BYTES_MAX: usize = 255;
@@ -53,6 +54,34 @@ pub fn manifest_digest(files: &[EvidenceFile]) -> Result<Digest, EvidenceError> 
         }
     }
     Ok(manifest(&by_name).1)
+}
+
+/// Why landed evidence cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum EvidenceReadError {
+    /// Trouble of the hub.
+    #[error(transparent)]
+    Hub(#[from] HubError),
+    /// The evidence ref is damaged.
+    #[error(transparent)]
+    Chain(#[from] AuditError),
+}
+
+impl Hub {
+    /// The files that landed beside a tree, by name; nothing when the hub has not seen them land.
+    ///
+    /// # Errors
+    /// [`EvidenceReadError`] when the hub's repository cannot be read.
+    pub fn evidence(
+        &self,
+        repository: &RepositoryId,
+        run: &RunId,
+        tree: &TreeId,
+        digest: &Digest,
+    ) -> Result<Option<BTreeMap<String, Vec<u8>>>, EvidenceReadError> {
+        let store = self.store(repository)?;
+        Ok(landed_files(&store.git2, refs::upstream(&evidence_ref(run)), tree, digest)?)
+    }
 }
 
 fn is_name(name: &str) -> bool {

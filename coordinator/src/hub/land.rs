@@ -5,6 +5,7 @@
 
 use cantus_proto::evidence::dossier::evidence_ref;
 use cantus_proto::ids::{CommitId, ItemId, RepositoryId, RunId, TreeId};
+use cantus_proto::plan::LandingStyle;
 
 use super::evidence::{EvidenceError, EvidenceFile, Link, manifest_digest};
 use super::git::{GitError, OUTPUT_BYTES_MAX, REMOTE_WALL};
@@ -19,15 +20,6 @@ const EVIDENCE_TRIES: usize = 3;
 /// Who makes candidates, landings and evidence commits.
 pub(super) fn signature(unix_s: i64) -> Result<git2::Signature<'static>, git2::Error> {
     git2::Signature::new("Cantus", "cantus@localhost", &git2::Time::new(unix_s, 0))
-}
-
-/// What the landing commit's parents are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LandingStyle {
-    /// The target's head and the result: the worker's commits stay in the history.
-    Merge,
-    /// The target's head alone: one commit per item, a straight history.
-    FastForward,
 }
 
 /// A verified candidate to land.

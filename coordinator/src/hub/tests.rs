@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cantus_proto::ids::{AttemptNumber, CommitId, ItemId, RunId, TreeId};
+use cantus_proto::plan::LandingStyle;
 use tempfile::TempDir;
 
 use super::*;

@@ -36,7 +36,11 @@ pub fn encode(plan: &Plan) -> Bytes {
     });
     let items = items.collect();
     let document = v1::PlanDocument {
-        plan: Some(v1::Plan { version: WIRE_VERSION, landing: plan.landing.as_str().to_owned(), items }),
+        plan: Some(v1::Plan {
+            version: WIRE_VERSION,
+            landing: plan.landing.as_str().to_owned(),
+            items,
+        }),
         contracts: contracts.into_iter().map(Into::into).collect(),
     };
     Bytes::from(document.encode_to_vec())
@@ -54,10 +58,13 @@ pub fn decode(bytes: &[u8]) -> Result<Arc<Plan>, RecordError> {
     }
     let contracts: Vec<Contract> =
         document.contracts.into_iter().map(Contract::try_from).collect::<Result<_, _>>()?;
-    let ids: Vec<ItemId> = plan.items.iter().map(|item| ItemId::new(&item.id)).collect::<Result<_, _>>()?;
+    let ids: Vec<ItemId> =
+        plan.items.iter().map(|item| ItemId::new(&item.id)).collect::<Result<_, _>>()?;
     let items = plan.items.into_iter().zip(&ids).map(|(item, id)| {
-        let need = |place: &u32| ids.get(*place as usize).cloned().ok_or(RecordError::Unknown("need"));
-        let contract = contracts.get(item.contract as usize).ok_or(RecordError::Unknown("contract"))?;
+        let need =
+            |place: &u32| ids.get(*place as usize).cloned().ok_or(RecordError::Unknown("need"));
+        let contract =
+            contracts.get(item.contract as usize).ok_or(RecordError::Unknown("contract"))?;
         Ok(PlanItem {
             id: id.clone(),
             needs: item.needs.iter().map(need).collect::<Result<_, _>>()?,

@@ -25,7 +25,9 @@ pub enum RecordError {
     #[error("the journal has a message that is no batch of records")]
     Undecodable(#[from] prost::DecodeError),
     /// Of another version.
-    #[error("the journal has version {found}, this program knows {WIRE_VERSION}: use the program that wrote it")]
+    #[error(
+        "the journal has version {found}, this program knows {WIRE_VERSION}: use the program that wrote it"
+    )]
     Version {
         /// What it says.
         found: u32,
@@ -142,7 +144,11 @@ fn submitted(submission: &Submission) -> v1::Submitted {
     }
 }
 
-fn submission(run: &RunId, plan: &Arc<Plan>, wire: v1::Submitted) -> Result<Submission, RecordError> {
+fn submission(
+    run: &RunId,
+    plan: &Arc<Plan>,
+    wire: v1::Submitted,
+) -> Result<Submission, RecordError> {
     let repository = if wire.repository_id.is_empty() {
         None
     } else {
@@ -293,12 +299,7 @@ fn refuted(refutation: &Refutation) -> v1::Refuted {
         Refuter::Merge(onto) => (v1::RefuterKind::Merge, 0, onto.to_string()),
         Refuter::Verdict(number) => (v1::RefuterKind::Verdict, number.0, String::new()),
     };
-    v1::Refuted {
-        by: by.into(),
-        number,
-        defect: Some((&refutation.defect).into()),
-        onto,
-    }
+    v1::Refuted { by: by.into(), number, defect: Some((&refutation.defect).into()), onto }
 }
 
 fn refutation(wire: v1::Refuted) -> Result<Refutation, RecordError> {

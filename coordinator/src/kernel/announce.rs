@@ -60,7 +60,8 @@ impl Announcer {
         }
         if chain.links >= LINKS_MAX {
             let targets = std::mem::take(chain).targets;
-            for (target, head) in targets.iter().filter(|(target, _)| **target != repository.target) {
+            for (target, head) in targets.iter().filter(|(target, _)| **target != repository.target)
+            {
                 self.link(chain, &repository.id, target, head).await?;
             }
         }
@@ -107,7 +108,8 @@ impl Announcer {
         head: &CommitId,
         prerequisite: Option<CommitId>,
     ) -> anyhow::Result<Option<BundleFile>> {
-        let hub = self.hub.clone().ok_or_else(|| anyhow::anyhow!("this coordinator has no git hub"))?;
+        let hub =
+            self.hub.clone().ok_or_else(|| anyhow::anyhow!("this coordinator has no git hub"))?;
         let (repository, target, head) = (repository.clone(), target.to_owned(), head.clone());
         let bundle = tokio::task::spawn_blocking(move || {
             hub.source_bundle(&repository, &target, &head, prerequisite.as_ref())

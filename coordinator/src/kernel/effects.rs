@@ -9,7 +9,6 @@ use cantus_proto::bus::{BlobError, Bus, Enqueued};
 use cantus_proto::evidence::{Policy, Question, SigningKey, Stamp, Trust, dossier};
 use cantus_proto::ids::{Blob, CommitId};
 use cantus_proto::message::{Attempt, Candidate};
-use cantus_proto::plan::LandingStyle;
 use tokio::sync::Semaphore;
 
 use super::announce::Announcer;
@@ -19,7 +18,9 @@ use crate::core::event::{
     Action, Change, Effect, Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork, Millis,
     ParkedRecord, Repository,
 };
-use crate::hub::{self, EvidenceFile, Hub, InspectRequest, LandOutcome, LandRequest, MergeOutcome, MergeRequest};
+use crate::hub::{
+    self, EvidenceFile, Hub, InspectRequest, LandOutcome, LandRequest, MergeOutcome, MergeRequest,
+};
 
 /// Times that an effect is tried before it is given up.
 const TRIES_MAX: u32 = 4;
@@ -127,7 +128,9 @@ impl Effects {
                     Err(error) if tries == TRIES_MAX => {
                         break Event::EffectFailed(effect, format!("{error:#}"));
                     }
-                    Err(error) => tracing::warn!(run = %effect.run, tries, "effect failed: {error:#}"),
+                    Err(error) => {
+                        tracing::warn!(run = %effect.run, tries, "effect failed: {error:#}")
+                    }
                 }
                 tries += 1;
                 tokio::time::sleep(pause).await;
@@ -142,7 +145,11 @@ impl Effects {
             Ok(pending) => {
                 tokio::spawn(async move {
                     match pending.stored().await {
-                        Ok(Enqueued::Queued { .. } | Enqueued::AlreadyQueued | Enqueued::Duplicate { .. }) => {}
+                        Ok(
+                            Enqueued::Queued { .. }
+                            | Enqueued::AlreadyQueued
+                            | Enqueued::Duplicate { .. },
+                        ) => {}
                         Err(error) => self.publish_again(&attempt, &error).await,
                     }
                 });
@@ -160,7 +167,9 @@ impl Effects {
             tokio::time::sleep(PUBLISH_PAUSE).await;
             match self.bus.publish_attempt(attempt).await {
                 Ok(_) => return,
-                Err(error) => tracing::debug!(item = %attempt.item, "not yet published: {}", chain(&error)),
+                Err(error) => {
+                    tracing::debug!(item = %attempt.item, "not yet published: {}", chain(&error))
+                }
             }
         }
     }
@@ -171,14 +180,18 @@ impl Effects {
 
     async fn inspect(&self, inspect: &Inspect) -> anyhow::Result<Event> {
         let hub = self.hub()?;
-        let directory = tempfile::tempdir()?;
+        let directory = tempfile::tempdir_in(hub.scratch())?;
         let path = directory.path().join("result.bundle");
         if let Some(bundle) = &inspect.bundle {
             let limit = self.limits.artifact_bytes_max;
             match self.bus.get_blob_file(bundle, &path, limit, BLOB_PATIENCE).await {
                 Ok(()) => {}
                 // Trying again changes nothing; the worker's next attempt may.
-                Err(error @ (BlobError::TooLarge { .. } | BlobError::Missing { .. } | BlobError::Damaged { .. })) => {
+                Err(
+                    error @ (BlobError::TooLarge { .. }
+                    | BlobError::Missing { .. }
+                    | BlobError::Damaged { .. }),
+                ) => {
                     let refused = Inspection::Refused(vec![error.to_string()]);
                     return Ok(Event::Inspected(inspect.effect.clone(), refused));
                 }
@@ -269,8 +282,9 @@ impl Effects {
             target: land.repository.target.clone(),
             verified_s: land.at.0 / 1000,
         };
-        let dossier = dossier(&question, &land.envelopes, &self.trust, self.policy, &stamp, &self.key)
-            .map_err(|verdict| anyhow::anyhow!("the evidence no longer holds: {verdict:?}"))?;
+        let dossier =
+            dossier(&question, &land.envelopes, &self.trust, self.policy, &stamp, &self.key)
+                .map_err(|verdict| anyhow::anyhow!("the evidence no longer holds: {verdict:?}"))?;
         let evidence = dossier.digest.clone();
         let (hub, request) = (self.hub()?, land.clone());
         let outcome = tokio::task::spawn_blocking(move || {
@@ -281,10 +295,7 @@ impl Effects {
                 &LandRequest {
                     run: &request.effect.run,
                     item: &request.item,
-                    style: match request.repository.style {
-                        LandingStyle::Merge => hub::LandingStyle::Merge,
-                        LandingStyle::FastForward => hub::LandingStyle::FastForward,
-                    },
+                    style: request.repository.style,
                     reference: &request.repository.target,
                     onto: &request.candidate.base,
                     head: &request.head,
@@ -301,15 +312,29 @@ impl Effects {
             LandOutcome::Landed { commit } => {
                 let head = self.head(&land.repository).await?;
                 self.announcer.announce(&land.repository, &head).await?;
+                self.release(land).await;
                 LandingTry::Landed { commit, evidence }
             }
         };
         Ok(Event::LandingTried(land.effect.clone(), tried))
     }
 
+    /// The target keeps what landed; the hub need no longer.
+    async fn release(&self, land: &Land) {
+        let Some(hub) = self.hub.clone() else { return };
+        let (repository, run, item) =
+            (land.repository.id.clone(), land.effect.run.clone(), land.item.clone());
+        let released =
+            tokio::task::spawn_blocking(move || hub.release(&repository, &run, &item)).await;
+        if let Ok(Err(error)) = released {
+            tracing::warn!(run = %land.effect.run, item = %land.item, "candidate not released: {}", chain(&error));
+        }
+    }
+
     async fn park(&self, record: &ParkedRecord) {
         let kept = record.kept.iter().map(|commits| {
-            let (bundle, base, head) = (commits.bundle.sha256.as_str(), commits.base.as_str(), commits.head.as_str());
+            let (bundle, base, head) =
+                (commits.bundle.sha256.as_str(), commits.base.as_str(), commits.head.as_str());
             serde_json::json!({ "bundle": bundle, "base": base, "head": head })
         });
         let json = serde_json::json!({

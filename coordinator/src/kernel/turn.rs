@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
+use crate::core::Step;
 use crate::core::event::{Action, Event, Millis};
 use crate::core::record::Record;
-use crate::core::Step;
 use crate::journal::wire;
 
 use super::{Kernel, KernelError, now};
@@ -51,7 +51,8 @@ impl Kernel {
         for refused in &turn.refused {
             tracing::warn!("refused: {refused}");
         }
-        let consumed = (self.reports_through > turn.consumed_before).then_some(self.reports_through);
+        let consumed =
+            (self.reports_through > turn.consumed_before).then_some(self.reports_through);
         let mut pending = Vec::new();
         let messages = messages(&turn, consumed);
         if messages.is_empty() && !turn.refused.is_empty() {

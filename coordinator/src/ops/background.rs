@@ -28,10 +28,7 @@ impl Background {
     /// The process with this name, running or not.
     #[must_use]
     pub fn new(home: &Home, name: &str) -> Self {
-        Self {
-            file: home.processes().join(name),
-            log: home.logs().join(format!("{name}.log")),
-        }
+        Self { file: home.processes().join(name), log: home.logs().join(format!("{name}.log")) }
     }
 
     /// All that were started and not cleared away.
@@ -65,7 +62,11 @@ impl Background {
     pub fn start(&self, program: &Path, arguments: &[String]) -> anyhow::Result<()> {
         use std::os::unix::process::CommandExt as _;
         if let Some(pid) = self.running() {
-            anyhow::bail!("{} runs already as process {}", self.file.display(), pid.as_raw_nonzero());
+            anyhow::bail!(
+                "{} runs already as process {}",
+                self.file.display(),
+                pid.as_raw_nonzero()
+            );
         }
         let log = fs::OpenOptions::new()
             .create(true)

@@ -37,12 +37,17 @@ pub struct Options {
 /// When a part cannot be started; what was started is ended again.
 pub fn demo(options: &Options) -> anyhow::Result<bool> {
     let examples = options.examples.canonicalize().with_context(|| {
-        format!("there are no examples at {}: name their directory with --examples", options.examples.display())
+        format!(
+            "there are no examples at {}: name their directory with --examples",
+            options.examples.display()
+        )
     })?;
     let directory = tempfile::Builder::new().prefix("cantus-demo.").tempdir()?;
     let stage = Stage::new(directory.path(), &examples)?;
     stage.prepare()?;
-    println!("A library of our own, {WORKERS} workers, {VERIFIERS} verifiers, one bus: each in a container.\n");
+    println!(
+        "A library of our own, {WORKERS} workers, {VERIFIERS} verifiers, one bus: each in a container.\n"
+    );
     let ran = stage.run();
     if options.keep {
         let kept = directory.keep();
@@ -92,12 +97,31 @@ impl Stage {
         let source = self.examples.join("inkwell");
         let work_tree = format!("--work-tree={}", source.display());
         let git_dir = format!("--git-dir={}", self.repository.display());
-        git(&["init", "--quiet", "--bare", "--initial-branch=main", &self.repository.display().to_string()])?;
+        git(&[
+            "init",
+            "--quiet",
+            "--bare",
+            "--initial-branch=main",
+            &self.repository.display().to_string(),
+        ])?;
         let index = self.repository.join("demo-index");
         let index = [("GIT_INDEX_FILE", index.as_os_str())];
-        git_with(&[&git_dir, &work_tree, "-c", "core.bare=false", "add", "--all", "."], &index, &source)?;
         git_with(
-            &[&git_dir, &work_tree, "-c", "core.bare=false", "commit", "--quiet", "-m", "inkwell, as it began"],
+            &[&git_dir, &work_tree, "-c", "core.bare=false", "add", "--all", "."],
+            &index,
+            &source,
+        )?;
+        git_with(
+            &[
+                &git_dir,
+                &work_tree,
+                "-c",
+                "core.bare=false",
+                "commit",
+                "--quiet",
+                "-m",
+                "inkwell, as it began",
+            ],
             &index,
             &source,
         )
@@ -107,7 +131,8 @@ impl Stage {
         anyhow::ensure!(self.cantus(&["up"])?.success(), "`cantus up` failed; its words are above");
         let plan = self.examples.join("inkwell.plan.yaml").display().to_string();
         let repository = self.repository.display().to_string();
-        let landed = self.cantus(&["submit", &plan, "--repository", &repository, "--run", RUN, "--watch"])?;
+        let landed =
+            self.cantus(&["submit", &plan, "--repository", &repository, "--run", RUN, "--watch"])?;
         println!("\nWhat landed, with the digest of each commit's evidence:\n");
         let format = "%h  %<(40,trunc)%s  %<(15)%(trailers:key=Cantus-Item,valueonly,separator=)  \
                       %(trailers:key=Cantus-Evidence,valueonly,separator=)";
@@ -158,7 +183,11 @@ fn git_with(
         .current_dir(directory)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_PAGER", "cat")])
+        .envs([
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_PAGER", "cat"),
+        ])
         .envs([("GIT_AUTHOR_NAME", "inkwell"), ("GIT_AUTHOR_EMAIL", "inkwell@localhost")])
         .envs([("GIT_COMMITTER_NAME", "inkwell"), ("GIT_COMMITTER_EMAIL", "inkwell@localhost")])
         .envs(environment.iter().copied())

@@ -12,6 +12,10 @@ pub fn init(home: &Home, force: bool) -> Result<bool, HomeError> {
     if path.exists() && !force {
         return Ok(false);
     }
-    std::fs::write(&path, TEMPLATE).map_err(|source| HomeError::Io { what: "write", path, source })?;
+    std::fs::write(&path, TEMPLATE).map_err(|source| HomeError::Io {
+        what: "write",
+        path,
+        source,
+    })?;
     Ok(true)
 }

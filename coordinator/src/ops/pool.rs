@@ -73,10 +73,13 @@ async fn follow_signals(wish: watch::Sender<Wish>) -> std::io::Result<()> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("{}", match next {
-            Wish::Drain => "draining: leases finish; signal once more to stop at once",
-            _ => "stopping at once; what agents did is saved",
-        });
+        tracing::info!(
+            "{}",
+            match next {
+                Wish::Drain => "draining: leases finish; signal once more to stop at once",
+                _ => "stopping at once; what agents did is saved",
+            }
+        );
         wish.send_replace(next);
     }
     std::future::pending().await

@@ -14,7 +14,7 @@ use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use super::{bus_url, connect};
 use crate::config::{Config, Home, Secrets};
 use crate::core::Settings;
-use crate::grpc::Api;
+use crate::grpc::{Api, service};
 use crate::hub::Hub;
 use crate::kernel::{Kernel, Parts};
 
@@ -37,7 +37,8 @@ pub struct Options {
 /// The core's settings of a configuration.
 #[must_use]
 pub fn settings(config: &Config, secrets: &Secrets, allow_process_isolation: bool) -> Settings {
-    let milliseconds = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let milliseconds =
+        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     Settings {
         lease_ms: milliseconds(limits::LEASE),
         heartbeat_ms: milliseconds(limits::HEARTBEAT),
@@ -107,26 +108,34 @@ async fn start_servers(
 ) -> anyhow::Result<Vec<Server>> {
     let path = home.socket();
     if tokio::net::UnixStream::connect(&path).await.is_ok() {
-        anyhow::bail!("another coordinator serves {}: end it first with `cantus down`", path.display());
+        anyhow::bail!(
+            "another coordinator serves {}: end it first with `cantus down`",
+            path.display()
+        );
     }
     let _ = std::fs::remove_file(&path);
-    let unix = UnixListener::bind(&path).with_context(|| format!("cannot listen on {}", path.display()))?;
+    let unix = UnixListener::bind(&path)
+        .with_context(|| format!("cannot listen on {}", path.display()))?;
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
     let mut servers = Vec::new();
     let router = router(api).await?;
-    servers.push(tokio::spawn(router.serve_with_incoming_shutdown(
-        UnixListenerStream::new(unix),
-        stopping(stopped.clone()),
-    )));
+    servers.push(tokio::spawn(
+        router
+            .serve_with_incoming_shutdown(UnixListenerStream::new(unix), stopping(stopped.clone())),
+    ));
     if let Some(address) = listen {
-        let tcp = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+        let tcp = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}"))?;
         tracing::info!(address = %tcp.local_addr()?, "the API also listens on TCP");
         let router = self::router(api).await?;
-        servers.push(tokio::spawn(router.serve_with_incoming_shutdown(
-            TcpListenerStream::new(tcp),
-            stopping(stopped.clone()),
-        )));
+        servers.push(tokio::spawn(
+            router.serve_with_incoming_shutdown(
+                TcpListenerStream::new(tcp),
+                stopping(stopped.clone()),
+            ),
+        ));
     }
     Ok(servers)
 }
@@ -141,7 +150,7 @@ async fn router(api: &Arc<Api>) -> anyhow::Result<tonic::transport::server::Rout
     Ok(tonic::transport::Server::builder()
         .add_service(health)
         .add_service(reflection)
-        .add_service(CantusServer::from_arc(Arc::clone(api))))
+        .add_service(service(Arc::clone(api))))
 }
 
 async fn stopping(mut stopped: watch::Receiver<bool>) {

@@ -76,7 +76,8 @@ async fn start_processes(
     }
     let serve = start(home, this, options, "serve", &serve)?;
     let socket = home.socket();
-    wait(&serve, SERVE_MAX, async || tokio::net::UnixStream::connect(&socket).await.is_ok()).await?;
+    wait(&serve, SERVE_MAX, async || tokio::net::UnixStream::connect(&socket).await.is_ok())
+        .await?;
     let pool = start(home, this, options, "pool", &pool)?;
     if options.isolation == Isolation::Process {
         return Ok(());
@@ -116,14 +117,22 @@ fn start(
 }
 
 /// Waits until the process serves, at most so long.
-async fn wait(process: &Background, limit: Duration, serves: impl AsyncFn() -> bool) -> anyhow::Result<()> {
+async fn wait(
+    process: &Background,
+    limit: Duration,
+    serves: impl AsyncFn() -> bool,
+) -> anyhow::Result<()> {
     let looks = limit.as_millis() / LOOK_PAUSE.as_millis();
     for _ in 0..looks {
         if serves().await {
             return Ok(());
         }
         if process.running().is_none() {
-            anyhow::bail!("it did not start; the end of {}:\n{}", process.log().display(), process.last_words());
+            anyhow::bail!(
+                "it did not start; the end of {}:\n{}",
+                process.log().display(),
+                process.last_words()
+            );
         }
         tokio::time::sleep(LOOK_PAUSE).await;
     }

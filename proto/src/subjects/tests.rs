@@ -1,3 +1,5 @@
+//! Names stay apart, and the server's configuration is what it was.
+
 use super::*;
 
 #[test]

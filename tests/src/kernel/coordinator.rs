@@ -261,6 +261,23 @@ impl Coordinator {
         .await
     }
 
+    /// Waits for the record of a parked item.
+    ///
+    /// # Panics
+    /// When none is written.
+    pub async fn until_parked(&self, run: &str, item: &str) -> String {
+        let (run, item) = (run_id(run), item_id(item));
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let record = self.bus.parked(&run, &item).await.expect("the bus is there");
+            if let Some(record) = record {
+                return String::from_utf8(record.to_vec()).expect("a record is JSON");
+            }
+            assert!(Instant::now() < deadline, "no record of {item} was written");
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
     /// An item as it is now.
     ///
     /// # Panics

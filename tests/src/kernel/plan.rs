@@ -69,12 +69,18 @@ impl Items {
     /// The plan's text.
     #[must_use]
     pub fn text(&self) -> String {
-        json!({ "version": 1, "items": self.0 }).to_string()
+        self.landing("merge")
     }
 
     /// The plan's text with another landing style.
     #[must_use]
     pub fn text_fast_forward(&self) -> String {
-        json!({ "version": 1, "landing": "fast-forward", "items": self.0 }).to_string()
+        self.landing("fast-forward")
+    }
+
+    fn landing(&self, style: &str) -> String {
+        let budgets = json!({ "wall_clock_minutes": 5, "token_budget": 1000 });
+        let defaults = json!({ "budgets": budgets });
+        json!({ "version": 1, "landing": style, "defaults": defaults, "items": self.0 }).to_string()
     }
 }

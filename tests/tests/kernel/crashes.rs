@@ -1,14 +1,16 @@
 //! The coordinator is killed at random points, again and again, while a run goes on in real git.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use cantus_coordinator::hub::Hub;
 use cantus_tests::kernel::{Coordinator, Crew, Habits, Items, Upstream, settings};
 use cantus_tests::nats::Nats;
 
 /// How often it is killed.
 const KILLS: u64 = 20;
 /// Longest life of a coordinator: several of a landing's steps.
-const LIFE_MS_MAX: u64 = 250;
+const LIFE_MS_MAX: u64 = 130;
 
 /// Points in time that are spread and the same in every run.
 fn life(number: u64) -> Duration {
@@ -51,10 +53,35 @@ async fn twenty_kills_land_everything_once() {
     upstream.assert_audited(12);
     assert_eq!(upstream.git(&["fsck", "--strict", "--no-dangling"]), "");
     for item in &run.items {
-        upstream.git(&["merge-base", "--is-ancestor", &item.commit, "main"]);
+        let _ = upstream.git(&["merge-base", "--is-ancestor", &item.commit, "main"]);
     }
     let before = coordinator.everything().await;
     coordinator.stop().await;
     let again = Coordinator::start_with_hub(&nats, &upstream.hub(), settings()).await;
     assert_eq!(again.everything().await, before, "replay gives another state");
+}
+
+/// A git that a killed coordinator left running does not keep the next one from starting.
+#[test]
+fn a_start_does_not_mind_what_a_killed_one_still_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let left = directory.path().join("scratch/left/objects");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut number = 0_u64;
+            while !stop.load(Ordering::Relaxed) {
+                number += 1;
+                let _ = std::fs::create_dir_all(&left);
+                let _ = std::fs::write(left.join(number.to_string()), "pack");
+            }
+        });
+        let opened: Vec<_> = (0..30).map(|_| Hub::open(directory.path()).map(drop)).collect();
+        stop.store(true, Ordering::Relaxed);
+        for opened in opened {
+            opened.unwrap();
+        }
+    });
+    Hub::open(directory.path()).unwrap();
+    assert!(!left.exists(), "it is cleared once nobody writes");
 }

@@ -1,7 +1,5 @@
 //! From a result to the target, on real git: verified on the very tree that lands, or not landed.
 
-use std::time::Duration;
-
 use cantus_coordinator::core::Settings;
 use cantus_proto::bus::BlobError;
 use cantus_proto::ids::TreeId;
@@ -114,9 +112,12 @@ async fn a_kill_in_mid_verification_loses_nothing_and_lands_once() {
         stage.worker.take().await.hand_in(&work).await;
     }
     let check = stage.verifier.take().await;
+    for item in ["a", "b"] {
+        stage.coordinator.until_state("run", item, &["gated", "verifying"]).await;
+    }
     stage.coordinator.until_state("run", check.attempt.item.as_str(), &["verifying"]).await;
-    stage.coordinator.kill();
     let hub = stage.hub();
+    stage.coordinator.kill();
     git(&hub, &["reflog", "expire", "--expire=now", "--all"]);
     git(&hub, &["gc", "-q", "--prune=now"]);
     for head in &heads {
@@ -134,7 +135,7 @@ async fn a_kill_in_mid_verification_loses_nothing_and_lands_once() {
     landed.sort();
     assert_eq!(landed, ["a", "b"]);
     for head in &heads {
-        stage.upstream.git(&["merge-base", "--is-ancestor", head.as_str(), "main"]);
+        let _ = stage.upstream.git(&["merge-base", "--is-ancestor", head.as_str(), "main"]);
     }
     stage.upstream.assert_audited(2);
 }
@@ -159,15 +160,7 @@ async fn a_conflict_is_redone_once_and_then_a_persons() {
     stage.coordinator.until_state("run", &landed, &["landed"]).await;
     // Others that were merged onto the old head are verified for nothing; whatever they show, they do not land.
     let mut redone = Vec::new();
-    let verifier = tokio::spawn({
-        let mut verifier = stage.verifier;
-        async move {
-            while let Some(delivery) = verifier.try_pull(Duration::from_secs(2)).await {
-                verifier.lease(&delivery).await.verify(0).await;
-            }
-            verifier
-        }
-    });
+    let crew = Crew::landing(&stage.nats, &stage.upstream, (0, 1), &Habits::default()).await;
     for _ in 0..2 {
         let lease = stage.worker.take().await;
         let Task::Repair(defect) = &lease.attempt.work else { panic!("{:?}", lease.attempt.work) };
@@ -190,13 +183,11 @@ async fn a_conflict_is_redone_once_and_then_a_persons() {
     let conflicts: Vec<_> = item.attempts.iter().filter(|a| a.state == "conflict").collect();
     assert_eq!(conflicts.len(), 2);
     assert!(conflicts.iter().all(|attempt| attempt.bundle.is_some()), "work was lost");
-    let id = redone[1].attempt.item.clone();
-    let parked = stage.coordinator.bus().parked(&redone[1].attempt.run, &id).await.unwrap();
-    let record = String::from_utf8(parked.unwrap().to_vec()).unwrap();
+    let record = stage.coordinator.until_parked("run", redone[1].attempt.item.as_str()).await;
     assert!(record.contains(stubborn.head.as_str()), "{record}");
     assert_eq!(stage.coordinator.until_ended("run").await.state, "failed");
     stage.upstream.assert_audited(2);
-    verifier.await.unwrap();
+    crew.dismiss().await;
 }
 
 /// A refuted result is repaired from its findings; the repair lands.
@@ -321,10 +312,10 @@ async fn assert_names(coordinator: &Coordinator, run: &str, bytes: usize) {
 /// A verifier that dies is replaced, and the item verified by another.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_verifier_that_dies_does_not_refute() {
-    let mut stage = stage(settings_with_lease(1000)).await;
+    let mut stage = stage(settings_with_lease(2000)).await;
     stage.submit("run", &Items::flat(&["a"])).await;
-    let lease = stage.worker.take().await;
-    lease.hand_in(&stage.upstream.checkout().work(write("out/a", "a"))).await;
+    let work = stage.upstream.checkout().work(write("out/a", "a"));
+    stage.worker.take().await.hand_in(&work).await;
     let first = stage.verifier.take().await;
     let second = stage.verifier.take().await;
     assert_eq!(second.attempt.work.kind(), AttemptKind::Verify);
@@ -334,4 +325,80 @@ async fn a_verifier_that_dies_does_not_refute() {
     second.verify(0).await;
     stage.coordinator.until_state("run", "a", &["landed"]).await;
     stage.upstream.assert_audited(1);
+}
+
+/// A push waits in this hook until the file `go` is there.
+const HOOK: &str = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.02; done\n";
+
+/// Q29: cancelled twice while it lands. What has landed cannot be taken back; what has not is over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_landing_that_is_cancelled_lands_whole_or_not_at_all() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut stage = stage(settings()).await;
+    let hook = stage.upstream.path().join("hooks/pre-receive");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let clone = stage.upstream.checkout();
+    for (run, head_moves, state) in [("lands", false, "landed"), ("moves", true, "cancelled")] {
+        let outside = stage.upstream.git(&[
+            "-c",
+            "user.name=p",
+            "-c",
+            "user.email=p@localhost",
+            "commit-tree",
+            "-p",
+            "main",
+            "-m",
+            "outside",
+            "main^{tree}",
+        ]);
+        std::fs::write(&hook, HOOK).unwrap();
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        stage.submit(run, &Items::flat(&["a"])).await;
+        let path = if head_moves { "out/2" } else { "out/1" };
+        stage.worker.take().await.hand_in(&clone.work(write(path, "x"))).await;
+        stage.verifier.take().await.verify(0).await;
+        stage.coordinator.until_state(run, "a", &["landing"]).await;
+        for _ in 0..2 {
+            assert_eq!(stage.coordinator.cancel(run, "").await, Vec::<String>::new());
+            assert_eq!(stage.coordinator.cancel(run, "a").await, Vec::<String>::new());
+        }
+        if head_moves {
+            let _ = stage.upstream.git(&["update-ref", "refs/heads/main", &outside]);
+        }
+        std::fs::write(stage.upstream.path().join("go"), "").unwrap();
+        let view = stage.coordinator.until_ended(run).await;
+        assert_eq!(view.items[0].state, state, "{run}");
+        std::fs::remove_file(stage.upstream.path().join("go")).unwrap();
+        std::fs::remove_file(&hook).unwrap();
+    }
+    assert_eq!(stage.upstream.trailers("Cantus-Run"), ["lands"]);
+    let refs = git(&stage.hub(), &["for-each-ref", "--format=%(refname)", "refs/cantus/candidate"]);
+    assert!(!refs.contains("lands"), "the candidate of what landed is still pinned: {refs}");
+}
+
+/// Q10: a parked item is requeued by a person: its record goes, its attempts begin at one again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_parked_item_can_be_put_back() {
+    use cantus_proto::wire::v1::{RequeueRequest, cantus_server::Cantus as _};
+    let mut stage = stage(settings()).await;
+    stage
+        .submit("run", &Items::flat(&["a"]).needing("b", &["a"]).each("attempts_max", &json!(1)))
+        .await;
+    let lease = stage.worker.take().await;
+    lease.fail(FailureKind::Agent, "it broke").await;
+    let run = stage.coordinator.until_ended("run").await;
+    assert_eq!((run.items[0].state.as_str(), run.items[1].state.as_str()), ("parked", "blocked"));
+    let id = lease.attempt.item.clone();
+    let record = stage.coordinator.until_parked("run", "a").await;
+    assert!(record.contains("it broke") && record.contains("1 Produce: failed"), "{record}");
+    let request = RequeueRequest { run: "run".to_owned(), item: "a".to_owned() };
+    stage.coordinator.api.requeue(tonic::Request::new(request)).await.unwrap();
+    assert_eq!(stage.coordinator.bus().parked(&lease.attempt.run, &id).await.unwrap(), None);
+    let item = stage.coordinator.until_state("run", "a", &["queued"]).await;
+    assert_eq!(item.summary.unwrap().attempt, 1);
+    assert_eq!(stage.coordinator.item("run", "b").await.summary.unwrap().state, "waiting");
+    let crew = Crew::landing(&stage.nats, &stage.upstream, (1, 1), &Habits::default()).await;
+    assert_eq!(stage.coordinator.until_ended("run").await.state, "completed");
+    crew.dismiss().await;
+    stage.upstream.assert_audited(2);
 }

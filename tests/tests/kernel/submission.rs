@@ -1,14 +1,13 @@
 //! Submission through the API, as gRPC has it: whole or not at all; and the stream of views that follows.
 
-use cantus_coordinator::grpc::Api;
+use cantus_coordinator::grpc::service;
 use cantus_proto::ids::NAME_BYTES_MAX;
 use cantus_proto::subjects::{
     BusUser, STREAM_BLOBS, STREAM_JOURNAL, STREAM_PARKED, STREAM_REPORTS, STREAM_SOURCES,
     STREAM_WORK, token,
 };
 use cantus_proto::wire::v1::cantus_client::CantusClient;
-use cantus_proto::wire::v1::cantus_server::CantusServer;
-use cantus_proto::wire::v1::{RunView, WatchRequest};
+use cantus_proto::wire::v1::{RunView, SubmitRequest, WatchRequest};
 use cantus_tests::kernel::{Coordinator, Crew, Habits, Items, PATIENCE, Upstream, item, settings};
 use cantus_tests::nats::Nats;
 use serde_json::json;
@@ -92,8 +91,7 @@ async fn an_empty_plan_is_complete_at_once() {
 async fn serve(coordinator: &Coordinator, upstream: &Upstream) -> CantusClient<Channel> {
     let path = upstream.path().with_file_name("api.sock");
     let listener = tokio::net::UnixListener::bind(&path).unwrap();
-    let service: CantusServer<Api> = CantusServer::from_arc(coordinator.api.clone());
-    let server = tonic::transport::Server::builder().add_service(service);
+    let server = tonic::transport::Server::builder().add_service(service(coordinator.api.clone()));
     tokio::spawn(server.serve_with_incoming(UnixListenerStream::new(listener)));
     CantusClient::connect(format!("unix://{}", path.display())).await.unwrap()
 }
@@ -128,6 +126,25 @@ async fn a_watcher_sees_changes_and_the_end() {
     assert!(seen.len() > 3, "only {} views", seen.len());
     crew.dismiss().await;
     assert_eq!(upstream.trailers("Cantus-Item"), ["a", "b"]);
+}
+
+/// A plan of several megabytes fits through the socket.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_plan_can_be_submitted() {
+    let nats = Nats::start(&["worker", "verifier"]);
+    let upstream = Upstream::new();
+    let coordinator = Coordinator::start_with_hub(&nats, &upstream.hub(), settings()).await;
+    let mut client = serve(&coordinator, &upstream).await;
+    let comment = format!("\n# {}\n", "x".repeat(9 << 20));
+    let request = SubmitRequest {
+        file: "plan.yaml".to_owned(),
+        text: Items::flat(&["a"]).text() + &comment,
+        repository: upstream.path().to_string_lossy().into_owned(),
+        ..Default::default()
+    };
+    let answer = client.submit(request).await.unwrap().into_inner();
+    assert!(answer.run.starts_with('r'), "{answer:?}");
+    assert_eq!(answer.target, "refs/heads/main");
 }
 
 /// Q27: ids with everything in them, through subjects, journal, refs and trailers.
@@ -171,7 +188,8 @@ async fn nasty_ids_land_and_stay_apart() {
     let names = upstream.git(&["ls-tree", "-z", "--name-only", "main", "out/"]);
     let mut found: Vec<&str> = names.split_terminator('\0').collect();
     let mut expected: Vec<String> = ids.iter().map(|id| format!("out/{}.txt", token(id))).collect();
-    (found.sort_unstable(), expected.sort_unstable());
+    found.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(found, expected);
     let refs = upstream.git(&["for-each-ref", "--format=%(refname)"]);
     assert_eq!(refs, format!("refs/evidence/{}\nrefs/heads/main", token(RUN)));
@@ -190,7 +208,7 @@ async fn a_repository_that_is_not_there_is_named() {
     let upstream = Upstream::new();
     let coordinator = Coordinator::start_with_hub(&nats, &upstream.hub(), settings()).await;
     let mut client = serve(&coordinator, &upstream).await;
-    let request = cantus_proto::wire::v1::SubmitRequest {
+    let request = SubmitRequest {
         file: "plan.yaml".to_owned(),
         text: Items::none().with(item("a")).each("priority", &json!(1)).text(),
         repository: "/nowhere/at/all".to_owned(),

@@ -1,4 +1,5 @@
 //! What every pool test stands on: a bus, a directory, an instance of its own, and the certainty that nothing stays.
+#![expect(clippy::unwrap_used, reason = "a test fails where it is, with what it found")]
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;

@@ -37,7 +37,8 @@ pub(in crate::cli) async fn evidence(
     let view = client.answer(ANSWER_MAX, api.item(ItemRequest { run, item })).await?;
     let (run, item) = (args.run.clone(), args.item.clone());
     let response = client.answer(ANSWER_MAX, api.evidence(EvidenceRequest { run, item })).await?;
-    let contract = view.contract.ok_or_else(|| anyhow::anyhow!("the coordinator sent no contract"))?;
+    let contract =
+        view.contract.ok_or_else(|| anyhow::anyhow!("the coordinator sent no contract"))?;
     let asked = Asked {
         run: &RunId::new(&args.run)?,
         item: &ItemId::new(&args.item)?,
@@ -54,7 +55,8 @@ pub(in crate::cli) async fn evidence(
     if let Some(directory) = &args.out {
         export(directory, &proof)?;
         let shown = text::safe(&directory.to_string_lossy());
-        output.note(&format!("written to {shown}; check with: cd {shown} && sha256sum -c {SUMS}"))?;
+        output
+            .note(&format!("written to {shown}; check with: cd {shown} && sha256sum -c {SUMS}"))?;
     }
     Ok(if proof.holds() { Exit::Ok } else { Exit::Failed })
 }
@@ -66,7 +68,9 @@ fn export(directory: &Path, proof: &Proof) -> anyhow::Result<()> {
         move |source| CliError::Write { path, source }
     };
     if let Some(name) = proof.files.keys().find(|name| !is_plain(name)) {
-        anyhow::bail!("the coordinator sent a file named {name:?}, which is no name for evidence: nothing was written");
+        anyhow::bail!(
+            "the coordinator sent a file named {name:?}, which is no name for evidence: nothing was written"
+        );
     }
     fs::create_dir_all(directory).map_err(failed(directory))?;
     let (sums, _) = manifest(&proof.files);
@@ -82,7 +86,10 @@ fn export(directory: &Path, proof: &Proof) -> anyhow::Result<()> {
 /// A token with a suffix, as [`cantus_proto::evidence::dossier`] names its files.
 fn is_plain(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-=.".contains(&b);
-    name.bytes().all(plain) && !name.starts_with('.') && name.ends_with(".json") && name.len() <= NAME_BYTES_MAX
+    name.bytes().all(plain)
+        && !name.starts_with('.')
+        && name.ends_with(".json")
+        && name.len() <= NAME_BYTES_MAX
 }
 
 #[cfg(test)]
@@ -94,7 +101,9 @@ mod tests {
         for name in ["AC-01.dsse.json", "AC=2E1.receipt.json", "summary.vsa.dsse.json"] {
             assert!(is_plain(name), "{name}");
         }
-        for name in ["../x.json", "/x.json", "..json/x.json", ".x.json", "", "SHA256SUMS", "a\nb.json"] {
+        for name in
+            ["../x.json", "/x.json", "..json/x.json", ".x.json", "", "SHA256SUMS", "a\nb.json"]
+        {
             assert!(!is_plain(name), "{name}");
         }
     }
@@ -103,8 +112,7 @@ mod tests {
     fn nothing_is_overwritten() {
         let directory = tempfile::tempdir().unwrap();
         let files = [("AC-01.dsse.json".to_owned(), b"{}".to_vec())].into();
-        let proof =
-            Proof { criteria: Default::default(), findings: vec![], notes: vec![], files };
+        let proof = Proof { criteria: Default::default(), findings: vec![], notes: vec![], files };
         let out = directory.path().join("new/out");
         export(&out, &proof).unwrap();
         let sums = fs::read_to_string(out.join(SUMS)).unwrap();

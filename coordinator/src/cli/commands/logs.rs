@@ -28,21 +28,29 @@ pub(in crate::cli) async fn logs(
     let bytes = fetch(&client, log).await?;
     if args.attempt.is_none() && view.attempts.len() > 1 {
         let (number, kind) = (attempt.number, text::cut(&attempt.kind, 20));
-        output.note(&format!("attempt {number} ({kind}) of {}; others with --attempt", view.attempts.len()))?;
+        output.note(&format!(
+            "attempt {number} ({kind}) of {}; others with --attempt",
+            view.attempts.len()
+        ))?;
     }
     print(&bytes, output)?;
     Ok(Exit::Ok)
 }
 
 /// The attempt that is meant, and its log.
-fn choose<'v>(view: &'v ItemView, args: &LogsArgs) -> Result<(&'v AttemptView, &'v Blob), CliError> {
-    let with_log = || view.attempts.iter().filter_map(|attempt| Some((attempt, attempt.log.as_ref()?)));
+fn choose<'v>(
+    view: &'v ItemView,
+    args: &LogsArgs,
+) -> Result<(&'v AttemptView, &'v Blob), CliError> {
+    let with_log =
+        || view.attempts.iter().filter_map(|attempt| Some((attempt, attempt.log.as_ref()?)));
     let found = match args.attempt {
         Some(number) => with_log().find(|(attempt, _)| attempt.number == number),
         None => with_log().next_back(),
     };
     found.ok_or_else(|| {
-        let known: Vec<String> = with_log().map(|(attempt, _)| attempt.number.to_string()).collect();
+        let known: Vec<String> =
+            with_log().map(|(attempt, _)| attempt.number.to_string()).collect();
         let what = match args.attempt {
             Some(number) => format!("attempt {number} of item {} has no log", args.item),
             None => format!("item {} has no log yet", args.item),
@@ -74,7 +82,11 @@ async fn fetch(client: &Client, log: &Blob) -> Result<Vec<u8>, CliError> {
     let found = Digest::of(&bytes);
     if found.as_str() != log.sha256 {
         let wanted = log.sha256.clone();
-        return Err(CliError::Damaged { what: "the log".to_owned(), found: found.to_string(), wanted });
+        return Err(CliError::Damaged {
+            what: "the log".to_owned(),
+            found: found.to_string(),
+            wanted,
+        });
     }
     Ok(bytes)
 }

@@ -28,7 +28,10 @@ pub(in crate::cli) async fn cancel(
     if args.server.json {
         output.json(&json!({ "run": args.run, "cancelled": cancelled }), false)?;
     } else if cancelled.is_empty() {
-        let what = args.item.as_ref().map_or_else(|| format!("run {run}"), |item| format!("item {}", text::safe(item)));
+        let what = args
+            .item
+            .as_ref()
+            .map_or_else(|| format!("run {run}"), |item| format!("item {}", text::safe(item)));
         output.print(&format!("nothing to cancel: {what} has ended already\n"))?;
     } else {
         let items = text::count(cancelled.len(), "item");
@@ -53,7 +56,8 @@ pub(in crate::cli) async fn requeue(
     } else {
         let names = text::cut(&requeued.join(", "), LIST_COLUMNS_MAX);
         let (run, word) = (text::safe(&args.run), text::shell_word(&args.run));
-        output.print(&format!("put back in run {run}: {names}\nfollow it: cantus watch {word}\n"))?;
+        output
+            .print(&format!("put back in run {run}: {names}\nfollow it: cantus watch {word}\n"))?;
     }
     Ok(Exit::Ok)
 }

@@ -40,7 +40,8 @@ impl Sample {
 
 /// Landed, two criteria, all of it sound.
 pub(in crate::cli) fn sample(isolation: Isolation) -> Sample {
-    let (verifier, coordinator) = (SigningKey::from_bytes(&[1; 32]), SigningKey::from_bytes(&[2; 32]));
+    let (verifier, coordinator) =
+        (SigningKey::from_bytes(&[1; 32]), SigningKey::from_bytes(&[2; 32]));
     let trusted = |key: &SigningKey| vec![TrustedKey::new(key.verifying_key(), None)];
     let trust = Trust::new(trusted(&verifier), trusted(&coordinator)).unwrap();
     let (run, item) = (RunId::new("nightly").unwrap(), ItemId::new("a b").unwrap());
@@ -82,7 +83,12 @@ fn contract() -> Contract {
         acceptance_criteria: vec![criterion("AC-01", "test -f a"), criterion("AC-02", "true")],
         non_goals: vec![],
         allowed_scope: AllowedScope { paths: vec!["a".to_owned()], tools: vec![] },
-        budgets: Budgets { wall_clock_minutes: 1, token_budget: 1, max_agents: 1, verification_ratio: 0.25 },
+        budgets: Budgets {
+            wall_clock_minutes: 1,
+            token_budget: 1,
+            max_agents: 1,
+            verification_ratio: 0.25,
+        },
         forbidden_actions: vec![],
     }
 }
@@ -143,8 +149,14 @@ fn each_part_that_is_wrong_is_found() {
     spoiled(|s| s.file(SUMMARY_NAME).content.push(b'x'), "summary.vsa.dsse.json not believed");
     spoiled(|s| s.tree = TreeId::new("ff".repeat(20)).unwrap(), "evidence is for tree 0101");
     spoiled(|s| s.item = ItemId::new("other").unwrap(), "evidence is for item a b");
-    spoiled(|s| s.contract.acceptance_criteria[0].checker = "false".to_owned(), "evidence is for checker");
-    spoiled(|s| s.response.digest = format!("sha256:{}", "0".repeat(64)), "the commit names sha256:0000");
+    spoiled(
+        |s| s.contract.acceptance_criteria[0].checker = "false".to_owned(),
+        "evidence is for checker",
+    );
+    spoiled(
+        |s| s.response.digest = format!("sha256:{}", "0".repeat(64)),
+        "the commit names sha256:0000",
+    );
     spoiled(|s| s.trust = Trust::default(), "statement not believed");
     spoiled(
         |s| s.response.files.push(EvidenceFile { name: "x.json".to_owned(), content: vec![] }),

@@ -13,7 +13,8 @@ const FINDINGS_SHOWN_MAX: usize = 20;
 
 /// See the module.
 pub(in crate::cli) fn report(report: &AuditReport, paint: Paint) -> String {
-    let item = |commit: &CommitAudit| commit.item.as_ref().map_or("-".to_owned(), ToString::to_string);
+    let item =
+        |commit: &CommitAudit| commit.item.as_ref().map_or("-".to_owned(), ToString::to_string);
     let widest = |commit: &CommitAudit| text::columns(&text::cut(&item(commit), ITEM_COLUMNS_MAX));
     let width = report.commits.iter().map(widest).max().unwrap_or(0);
     let mut shown = String::new();
@@ -51,7 +52,10 @@ fn line(commit: &CommitAudit, item: &str, paint: Paint) -> String {
         shown.push_str(&text::block(&text::safe(finding), "    "));
     }
     if commit.findings.len() > FINDINGS_SHOWN_MAX {
-        shown.push_str(&format!("    … and {} more; --json has all\n", commit.findings.len() - FINDINGS_SHOWN_MAX));
+        shown.push_str(&format!(
+            "    … and {} more; --json has all\n",
+            commit.findings.len() - FINDINGS_SHOWN_MAX
+        ));
     }
     shown
 }

@@ -21,7 +21,11 @@ pub(in crate::cli) fn evidence(
     proof: &Proof,
     paint: Paint,
 ) -> String {
-    let title = format!("evidence of item {} of run {}", text::cut(item, ID_COLUMNS_MAX), text::cut(run, ID_COLUMNS_MAX));
+    let title = format!(
+        "evidence of item {} of run {}",
+        text::cut(item, ID_COLUMNS_MAX),
+        text::cut(run, ID_COLUMNS_MAX)
+    );
     let mut shown = paint.ink(Ink::Strong, &title) + "\n";
     for (what, value) in
         [("tree", &response.tree), ("commit", &response.commit), ("evidence", &response.digest)]
@@ -59,7 +63,8 @@ pub(in crate::cli) fn evidence(
 fn verdict(proof: &Proof, paint: Paint) -> String {
     let (held, all) = (proof.held(), proof.criteria.len());
     if proof.holds() {
-        let told = format!("proved: {held} of {} hold, signed by trusted keys", text::criteria(all));
+        let told =
+            format!("proved: {held} of {} hold, signed by trusted keys", text::criteria(all));
         return paint.ink(Ink::Good, &told) + "\n";
     }
     paint.ink(Ink::Bad, &format!("not proved: {held} of {} hold", text::criteria(all))) + "\n"
@@ -73,7 +78,12 @@ fn reasons(standing: &Standing) -> &[String] {
 }
 
 /// The same for programs, with the envelopes.
-pub(in crate::cli) fn json(run: &str, item: &str, response: &EvidenceResponse, proof: &Proof) -> Value {
+pub(in crate::cli) fn json(
+    run: &str,
+    item: &str,
+    response: &EvidenceResponse,
+    proof: &Proof,
+) -> Value {
     let criteria = proof.criteria.iter().map(|(criterion, standing)| {
         let (word, isolation) = match standing {
             Standing::Holds { isolation: Isolation::Container, .. } => ("holds", "container"),

@@ -1,6 +1,8 @@
 //! One item in full: its contract in short, every attempt with its end, claims, findings and saved work.
 
-use cantus_proto::wire::v1::{AttemptView, Blob, ClaimView, Contract, ItemSummary, ItemView, Receipt, SavedView};
+use cantus_proto::wire::v1::{
+    AttemptView, Blob, ClaimView, Contract, ItemSummary, ItemView, Receipt, SavedView,
+};
 
 use crate::cli::paint::{Ink, Paint};
 use crate::cli::{state, text, time};
@@ -27,15 +29,22 @@ pub(in crate::cli) fn item(view: &ItemView, now_ms: u64, paint: Paint) -> String
         }
     }
     if !summary.needs.is_empty() {
-        shown.push_str(&format!("needs: {}\n", text::cut(&summary.needs.join(", "), LINE_COLUMNS_MAX)));
+        shown.push_str(&format!(
+            "needs: {}\n",
+            text::cut(&summary.needs.join(", "), LINE_COLUMNS_MAX)
+        ));
     }
     section(&mut shown, "attempts", &view.attempts, paint, |a| attempt(a, now_ms, paint));
     if view.attempts.is_empty() {
         shown.push_str("\nno attempts yet\n");
     }
-    section(&mut shown, "claims: what agents said, and what is proved of it", &view.claims, paint, |c| {
-        claim(c, paint)
-    });
+    section(
+        &mut shown,
+        "claims: what agents said, and what is proved of it",
+        &view.claims,
+        paint,
+        |c| claim(c, paint),
+    );
     section(&mut shown, "findings that the agent reported", &view.findings, paint, |finding| {
         text::block(finding, "  ")
     });
@@ -55,7 +64,9 @@ fn heading(view: &ItemView, summary: &ItemSummary, now_ms: u64, paint: Paint) ->
     if !summary.reason.is_empty() {
         let ended_badly = look.phase == state::Phase::Stuck;
         let (what, ink) = if ended_badly { ("why", Ink::Bad) } else { ("mends", Ink::Warning) };
-        shown.push_str(&paint.ink(ink, &format!("{what}: {}", text::cut(&summary.reason, LINE_COLUMNS_MAX))));
+        shown.push_str(
+            &paint.ink(ink, &format!("{what}: {}", text::cut(&summary.reason, LINE_COLUMNS_MAX))),
+        );
         shown.push('\n');
     }
     shown
@@ -89,7 +100,10 @@ fn section<T>(
         shown.push_str(&render(entry));
     }
     if entries.len() > LIST_SHOWN_MAX {
-        shown.push_str(&format!("  … and {} more; --json has all\n", entries.len() - LIST_SHOWN_MAX));
+        shown.push_str(&format!(
+            "  … and {} more; --json has all\n",
+            entries.len() - LIST_SHOWN_MAX
+        ));
     }
 }
 
@@ -236,7 +250,10 @@ mod tests {
             attempts: vec![
                 first,
                 attempt(2, "repair", "handed in", "handed in"),
-                AttemptView { isolation: "process".to_owned(), ..attempt(3, "verify", "verified", "verified") },
+                AttemptView {
+                    isolation: "process".to_owned(),
+                    ..attempt(3, "verify", "verified", "verified")
+                },
             ],
             claims: vec![ClaimView {
                 text: "all tests pass".to_owned(),

@@ -19,6 +19,9 @@ const STATE_COLUMNS: usize = 9;
 /// Width of the text behind a row where no screen sets one.
 const DETAIL_COLUMNS_MAX: usize = 160;
 
+/// Widest name of a worker: the end of a container's name tells it from the others.
+const WORKER_COLUMNS_MAX: usize = 28;
+
 /// What rows are drawn for.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli) struct Canvas {
@@ -36,7 +39,9 @@ pub(in crate::cli) fn lines(view: &RunView, rows: &[Row], canvas: Canvas) -> Vec
     let room = canvas.width.map_or(NAME_COLUMNS_MAX, |width| {
         width.saturating_sub(OTHERS_COLUMNS).clamp(NAME_COLUMNS_MIN, NAME_COLUMNS_MAX)
     });
-    let widest = |row: &Row| text::columns(&row.branches) + text::columns(&text::cut(&view.items[row.item].id, room));
+    let widest = |row: &Row| {
+        text::columns(&row.branches) + text::columns(&text::cut(&view.items[row.item].id, room))
+    };
     let name_columns = rows.iter().map(widest).max().unwrap_or(0).min(room);
     rows.iter().map(|row| line(&view.items[row.item], row, name_columns, &states, canvas)).collect()
 }
@@ -52,18 +57,25 @@ fn line(
     let branches = text::cut(&row.branches, name_columns.saturating_sub(4));
     let name = text::cut(&item.id, name_columns.saturating_sub(text::columns(&branches)));
     let name = text::padded(&name, name_columns.saturating_sub(text::columns(&branches)));
-    let word = text::padded(&text::cut(&item.state, STATE_COLUMNS), STATE_COLUMNS);
-    let tries = if item.attempt == 0 { String::new() } else { format!("{}/{}", item.attempt, item.attempts_max) };
+    let word = text::cut(&item.state, STATE_COLUMNS);
+    let gap = " ".repeat(STATE_COLUMNS.saturating_sub(text::columns(&word)));
+    let tries = if item.attempt == 0 {
+        String::new()
+    } else {
+        format!("{}/{}", item.attempt, item.attempts_max)
+    };
     let took = time::between(item.started_ms, item.ended_ms, canvas.now_ms);
     let paint = canvas.paint;
-    let plain_columns = text::columns(&branches) + 2 + text::columns(&name) + 2 + STATE_COLUMNS + 2 + 5 + 2 + 7;
+    let plain_columns =
+        text::columns(&branches) + 2 + text::columns(&name) + 2 + STATE_COLUMNS + 2 + 5 + 2 + 7;
     let mut line = format!(
-        "{}{} {name}  {}  {tries:>5}  {took:>7}",
+        "{}{} {name}  {}{gap}  {tries:>5}  {took:>7}",
         paint.ink(Ink::Dim, &branches),
         paint.ink(look.ink, look.sign),
         paint.ink(look.ink, &word),
     );
-    let room = canvas.width.map_or(DETAIL_COLUMNS_MAX, |width| width.saturating_sub(plain_columns + 2));
+    let room =
+        canvas.width.map_or(DETAIL_COLUMNS_MAX, |width| width.saturating_sub(plain_columns + 2));
     let (detail, ink) = detail(item, states);
     let detail = text::cut(&detail, room);
     if !detail.is_empty() {
@@ -85,13 +97,21 @@ fn detail(item: &ItemSummary, states: &BTreeMap<&str, &str>) -> (String, Option<
         }
         "waiting" => {
             let open = |need: &&String| {
-                states.get(need.as_str()).is_none_or(|state| state::item(state).phase != state::Phase::Done)
+                states
+                    .get(need.as_str())
+                    .is_none_or(|state| state::item(state).phase != state::Phase::Done)
             };
             let needs: Vec<&str> = item.needs.iter().filter(open).map(String::as_str).collect();
             (format!("needs {}", needs.join(", ")), Some(Ink::Dim))
         }
-        _ if item.reason.is_empty() => (item.worker.clone(), Some(Ink::Dim)),
-        _ if item.worker.is_empty() => (format!("mends: {}", item.reason), Some(Ink::Warning)),
-        _ => (format!("{}, mends: {}", item.worker, item.reason), Some(Ink::Warning)),
+        _ => {
+            let worker = text::tail(&item.worker, WORKER_COLUMNS_MAX);
+            let mends = match item.reason.as_str() {
+                "" => return (worker, Some(Ink::Dim)),
+                reason => format!("mends: {reason}"),
+            };
+            let both = if worker.is_empty() { mends } else { format!("{worker}, {mends}") };
+            (both, Some(Ink::Warning))
+        }
     }
 }

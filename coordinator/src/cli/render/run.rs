@@ -112,14 +112,18 @@ pub(in crate::cli) fn summary(view: &RunView, now_ms: u64, paint: Paint) -> Stri
     let run = text::cut(&view.run, LOCATION_COLUMNS_MAX);
     let mut summary = format!("run {run} {state} in {took}: {counts}\n");
     let word = text::shell_word(&view.run);
-    let parked: Vec<&ItemSummary> = view.items.iter().filter(|item| item.state == "parked").collect();
+    let parked: Vec<&ItemSummary> =
+        view.items.iter().filter(|item| item.state == "parked").collect();
     for item in parked.iter().take(STUCK_TOLD_MAX) {
         let id = text::cut(&item.id, LOCATION_COLUMNS_MAX);
         let reason = text::cut(&item.reason, REASON_COLUMNS_MAX);
         summary.push_str(&format!("  {} {id} parked: {reason}\n", paint.ink(Ink::Bad, "✗")));
     }
     if parked.len() > STUCK_TOLD_MAX {
-        summary.push_str(&format!("  … and {} more: cantus status {word}\n", parked.len() - STUCK_TOLD_MAX));
+        summary.push_str(&format!(
+            "  … and {} more: cantus status {word}\n",
+            parked.len() - STUCK_TOLD_MAX
+        ));
     }
     if let Some(first) = parked.first() {
         let item = text::shell_word(&first.id);

@@ -29,7 +29,10 @@ pub(in crate::cli) fn running() -> RunView {
         evidence: format!("sha256:{}", "ab".repeat(32)),
         ..item("base", &[], "landed")
     };
-    let working = ItemSummary { worker: "worker-3 on alpha".to_owned(), ..item("left", &["base"], "working") };
+    let working = ItemSummary {
+        worker: "worker-3 on alpha".to_owned(),
+        ..item("left", &["base"], "working")
+    };
     let mending = ItemSummary {
         attempt: 2,
         worker: "worker-1 on alpha".to_owned(),

@@ -9,7 +9,9 @@ use super::{Exit, cantus};
 async fn without_a_coordinator_the_way_out_is_named() {
     let home = tempfile::tempdir().unwrap();
     let socket = home.path().join("cantus.sock");
-    for line in [["status"].as_slice(), &["watch", "r"], &["queue"], &["item", "r", "i"], &["cancel", "r"]] {
+    for line in
+        [["status"].as_slice(), &["watch", "r"], &["queue"], &["item", "r", "i"], &["cancel", "r"]]
+    {
         let ran = cantus(home.path(), line).await;
         assert_eq!(ran.exit, Exit::Unreachable, "{line:?}: {ran:?}");
         assert_eq!(
@@ -25,7 +27,10 @@ async fn without_a_coordinator_the_way_out_is_named() {
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     let ran = cantus(home.path(), &["status"]).await;
     assert_eq!(ran.exit, Exit::Unreachable);
-    assert!(ran.notes.contains("it has ended and left its socket behind; start it again"), "{ran:?}");
+    assert!(
+        ran.notes.contains("it has ended and left its socket behind; start it again"),
+        "{ran:?}"
+    );
 }
 
 #[tokio::test]
@@ -33,7 +38,10 @@ async fn places_that_cannot_be_are_named() {
     let home = tempfile::tempdir().unwrap();
     let long = home.path().join("x".repeat(120));
     let ran = cantus(&long, &["status"]).await;
-    assert!(ran.notes.contains("too long for a socket") && ran.exit == Exit::Unreachable, "{ran:?}");
+    assert!(
+        ran.notes.contains("too long for a socket") && ran.exit == Exit::Unreachable,
+        "{ran:?}"
+    );
     for (url, said) in [
         ("localhost:7733", "write --connect http://HOST:PORT"),
         ("https://localhost:1", "write --connect http://HOST:PORT"),
@@ -57,6 +65,9 @@ async fn each_refusal_has_its_exit_code_and_is_escaped() {
         let fake = Fake::start(Answers { item: Err(status), ..Answers::default() });
         let ran = cantus(fake.home(), &["item", "r", "i"]).await;
         assert_eq!(ran.exit, exit, "{ran:?}");
-        assert!(ran.notes.contains("no\\u{1b}[2J run") && ran.notes.starts_with("cantus: "), "{ran:?}");
+        assert!(
+            ran.notes.contains("no\\u{1b}[2J run") && ran.notes.starts_with("cantus: "),
+            "{ran:?}"
+        );
     }
 }

@@ -22,13 +22,20 @@ async fn runs_and_queues() {
     let all = cantus(fake.home(), &["status"]).await;
     assert!(all.out.starts_with("RUN ") && all.out.lines().count() == 3, "{all:?}");
     let one = cantus(fake.home(), &["status", "nightly"]).await;
-    assert!(one.out.starts_with("run nightly  running") && one.out.contains("├─ ● left"), "{one:?}");
+    assert!(
+        one.out.starts_with("run nightly  running") && one.out.contains("├─ ● left"),
+        "{one:?}"
+    );
     let json = cantus(fake.home(), &["status", "--json"]).await;
     let document: Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(document["runs"][0]["items"][1]["state"], "working");
+    let nowhere = std::path::Path::new("/no/such/home");
+    let far = cantus(nowhere, &["status", "nightly", "--connect", &fake.url, "--json"]).await;
+    assert!(far.exit == Exit::Ok && far.out.contains("nightly"), "{far:?}");
     let queues = cantus(fake.home(), &["queue"]).await;
     assert!(queues.out.starts_with("ROLE ") && queues.exit == Exit::Ok, "{queues:?}");
-    let queues: Value = serde_json::from_str(&cantus(fake.home(), &["queue", "--json"]).await.out).unwrap();
+    let queues: Value =
+        serde_json::from_str(&cantus(fake.home(), &["queue", "--json"]).await.out).unwrap();
     assert_eq!(queues["queues"][0]["depth"], 2);
 }
 
@@ -39,14 +46,20 @@ async fn cancel_tells_what_it_did_and_may_be_repeated() {
         ..Answers::default()
     });
     let whole = cantus(fake.home(), &["cancel", "nightly"]).await;
-    assert_eq!((whole.exit, whole.out.as_str()), (Exit::Ok, "cancelled 2 items of run nightly: a, b\\u{7}\n"));
+    assert_eq!(
+        (whole.exit, whole.out.as_str()),
+        (Exit::Ok, "cancelled 2 items of run nightly: a, b\\u{7}\n")
+    );
     let one = cantus(fake.home(), &["cancel", "nightly", "a", "--json"]).await;
     let document: Value = serde_json::from_str(&one.out).unwrap();
     assert_eq!(document["cancelled"][1], "b\u{7}");
     assert_eq!(*fake.asked.lock().unwrap(), ["cancel nightly \"\"", "cancel nightly \"a\""]);
     let ended = Fake::start(Answers::default());
     let again = cantus(ended.home(), &["cancel", "nightly"]).await;
-    assert_eq!((again.exit, again.out.as_str()), (Exit::Ok, "nothing to cancel: run nightly has ended already\n"));
+    assert_eq!(
+        (again.exit, again.out.as_str()),
+        (Exit::Ok, "nothing to cancel: run nightly has ended already\n")
+    );
 }
 
 #[tokio::test]
@@ -58,14 +71,18 @@ async fn requeue_puts_back_or_says_why_not() {
     let refusal = Status::failed_precondition("item a has landed");
     let fake = Fake::start(Answers { requeue: Err(refusal), ..Answers::default() });
     let refused = cantus(fake.home(), &["requeue", "r", "a"]).await;
-    assert_eq!((refused.exit, refused.notes.as_str()), (Exit::Failed, "cantus: refused: item a has landed\n"));
+    assert_eq!(
+        (refused.exit, refused.notes.as_str()),
+        (Exit::Failed, "cantus: refused: item a has landed\n")
+    );
 }
 
 fn with_logs(logs: &[Option<&[u8]>]) -> ItemView {
     let attempt = |(log, number): (&Option<&[u8]>, u32)| AttemptView {
         number,
         kind: "produce".to_owned(),
-        log: log.map(|log| Blob { sha256: Digest::of(log).to_string(), size_bytes: log.len() as u64 }),
+        log: log
+            .map(|log| Blob { sha256: Digest::of(log).to_string(), size_bytes: log.len() as u64 }),
         ..Default::default()
     };
     ItemView { attempts: logs.iter().zip(1..).map(attempt).collect(), ..Default::default() }
@@ -109,14 +126,25 @@ async fn evidence_is_checked_shown_and_exported() {
     let out = fake.home().join("out");
     let shown = cantus(fake.home(), &[&line[..], &["--out", out.to_str().unwrap()]].concat()).await;
     assert_eq!(shown.exit, Exit::Ok, "{shown:?}");
-    assert!(shown.out.ends_with("proved: 2 of 2 criteria hold, signed by trusted keys\n"), "{}", shown.out);
+    assert!(
+        shown.out.ends_with("proved: 2 of 2 criteria hold, signed by trusted keys\n"),
+        "{}",
+        shown.out
+    );
     assert!(shown.out.contains("  ✓ AC-01: holds\n"), "{}", shown.out);
-    let sums = std::process::Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&out).output();
+    let sums = std::process::Command::new("sha256sum")
+        .args(["-c", "SHA256SUMS"])
+        .current_dir(&out)
+        .output();
     assert!(sums.expect("sha256sum is missing: install coreutils").status.success());
 
     let json: Value =
-        serde_json::from_str(&cantus(fake.home(), &[&line[..], &["--json"]].concat()).await.out).unwrap();
-    assert_eq!((&json["proved"], &json["criteria"][0]["standing"]), (&true.into(), &"holds".into()));
+        serde_json::from_str(&cantus(fake.home(), &[&line[..], &["--json"]].concat()).await.out)
+            .unwrap();
+    assert_eq!(
+        (&json["proved"], &json["criteria"][0]["standing"]),
+        (&true.into(), &"holds".into())
+    );
     assert_eq!(json["files"][0]["envelope"]["payloadType"], "application/vnd.in-toto+json");
 
     let mut spoiled = answers;
@@ -125,5 +153,9 @@ async fn evidence_is_checked_shown_and_exported() {
     fake.write("trust.json", sample.trust.to_json());
     let shown = cantus(fake.home(), &line).await;
     assert_eq!(shown.exit, Exit::Failed);
-    assert!(shown.out.contains("  ? AC-01: not proved\n      statement not believed"), "{}", shown.out);
+    assert!(
+        shown.out.contains("  ? AC-01: not proved\n      statement not believed"),
+        "{}",
+        shown.out
+    );
 }

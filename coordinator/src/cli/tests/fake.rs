@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use cantus_proto::wire::v1::cantus_server::{Cantus, CantusServer};
 use cantus_proto::wire::v1::{
-    ArtifactChunk, ArtifactRequest, CancelRequest, CancelResponse, EvidenceRequest, EvidenceResponse,
-    ItemRequest, ItemView, QueueRequest, QueueResponse, QueueView, RequeueRequest, RequeueResponse, RunView,
-    StatusRequest, StatusResponse, SubmitRequest, SubmitResponse, WatchRequest,
+    ArtifactChunk, ArtifactRequest, CancelRequest, CancelResponse, EvidenceRequest,
+    EvidenceResponse, ItemRequest, ItemView, QueueRequest, QueueResponse, QueueView,
+    RequeueRequest, RequeueResponse, RunView, StatusRequest, StatusResponse, SubmitRequest,
+    SubmitResponse, WatchRequest,
 };
 use futures::Stream;
 use tokio::net::UnixListener;
-use tokio_stream::wrappers::UnixListenerStream;
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 use tonic::{Request, Response, Status};
 
 type BoxStream<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
@@ -52,6 +53,8 @@ impl Default for Answers {
 /// A running fake, which ends with its runtime.
 pub(super) struct Fake {
     directory: tempfile::TempDir,
+    /// Of the same coordinator over TCP.
+    pub(super) url: String,
     pub(super) asked: Arc<Mutex<Vec<String>>>,
     pub(super) submitted: Arc<Mutex<Option<SubmitRequest>>>,
 }
@@ -61,14 +64,19 @@ impl Fake {
     pub(super) fn start(answers: Answers) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(directory.path().join("cantus.sock")).unwrap();
-        let fake = Self { directory, asked: Arc::default(), submitted: Arc::default() };
-        let service = Service {
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        tcp.set_nonblocking(true).unwrap();
+        let url = format!("http://{}", tcp.local_addr().unwrap());
+        let fake = Self { directory, url, asked: Arc::default(), submitted: Arc::default() };
+        let service = CantusServer::new(Service {
             answers: Mutex::new(answers),
             asked: Arc::clone(&fake.asked),
             submitted: Arc::clone(&fake.submitted),
-        };
-        let server = tonic::transport::Server::builder().add_service(CantusServer::new(service));
-        tokio::spawn(server.serve_with_incoming(UnixListenerStream::new(listener)));
+        });
+        let server = || tonic::transport::Server::builder().add_service(service.clone());
+        tokio::spawn(server().serve_with_incoming(UnixListenerStream::new(listener)));
+        let tcp = tokio::net::TcpListener::from_std(tcp).unwrap();
+        tokio::spawn(server().serve_with_incoming(TcpListenerStream::new(tcp)));
         fake
     }
 
@@ -102,12 +110,18 @@ impl Cantus for Service {
     type WatchStream = BoxStream<RunView>;
     type ArtifactStream = BoxStream<ArtifactChunk>;
 
-    async fn submit(&self, request: Request<SubmitRequest>) -> Result<Response<SubmitResponse>, Status> {
+    async fn submit(
+        &self,
+        request: Request<SubmitRequest>,
+    ) -> Result<Response<SubmitResponse>, Status> {
         *self.submitted.lock().unwrap() = Some(request.into_inner());
         self.asked("submit").submit.map(Response::new)
     }
 
-    async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<BoxStream<RunView>>, Status> {
+    async fn watch(
+        &self,
+        request: Request<WatchRequest>,
+    ) -> Result<Response<BoxStream<RunView>>, Status> {
         self.asked(format!("watch {}", request.into_inner().run));
         let mut answers = self.answers.lock().unwrap();
         if answers.watch.is_empty() {
@@ -117,7 +131,10 @@ impl Cantus for Service {
         Ok(Response::new(Box::pin(futures::stream::iter(views))))
     }
 
-    async fn status(&self, request: Request<StatusRequest>) -> Result<Response<StatusResponse>, Status> {
+    async fn status(
+        &self,
+        request: Request<StatusRequest>,
+    ) -> Result<Response<StatusResponse>, Status> {
         let run = request.into_inner().run;
         let mut runs = self.asked(format!("status {run}")).status;
         runs.retain(|view| run.is_empty() || view.run == run);
@@ -133,13 +150,19 @@ impl Cantus for Service {
         self.asked(format!("item {run} {item}")).item.map(Response::new)
     }
 
-    async fn cancel(&self, request: Request<CancelRequest>) -> Result<Response<CancelResponse>, Status> {
+    async fn cancel(
+        &self,
+        request: Request<CancelRequest>,
+    ) -> Result<Response<CancelResponse>, Status> {
         let CancelRequest { run, item } = request.into_inner();
         let cancelled = self.asked(format!("cancel {run} {item:?}")).cancelled;
         Ok(Response::new(CancelResponse { cancelled }))
     }
 
-    async fn requeue(&self, request: Request<RequeueRequest>) -> Result<Response<RequeueResponse>, Status> {
+    async fn requeue(
+        &self,
+        request: Request<RequeueRequest>,
+    ) -> Result<Response<RequeueResponse>, Status> {
         let RequeueRequest { run, item } = request.into_inner();
         self.asked(format!("requeue {run} {item}")).requeue.map(Response::new)
     }

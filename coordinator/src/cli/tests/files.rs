@@ -28,8 +28,14 @@ async fn lint_and_submit_refuse_with_the_same_lines() {
     let lint = cantus(fake.home(), &["lint", bad]).await;
     let submit = cantus(fake.home(), &["submit", bad]).await;
     assert_eq!((lint.exit, submit.exit), (Exit::RefusedPlan, Exit::RefusedPlan));
-    assert_eq!((lint.out.as_str(), lint.notes.as_str()), (submit.notes.as_str(), submit.out.as_str()));
-    assert!(lint.out.lines().count() > 2 && lint.out.contains(&format!("{bad}:1:1: error[P002]")), "{lint:?}");
+    assert_eq!(
+        (lint.out.as_str(), lint.notes.as_str()),
+        (submit.notes.as_str(), submit.out.as_str())
+    );
+    assert!(
+        lint.out.lines().count() > 2 && lint.out.contains(&format!("{bad}:1:1: error[P002]")),
+        "{lint:?}"
+    );
     assert!(fake.asked.lock().unwrap().is_empty(), "a plan with errors was sent");
     let lint = cantus(fake.home(), &["lint", bad, "--json"]).await;
     let submit = cantus(fake.home(), &["submit", bad, "--json"]).await;
@@ -49,7 +55,10 @@ async fn lint_needs_no_coordinator() {
     assert_eq!(good.out, format!("{}: no errors, no warnings\n", file.display()));
     std::fs::write(&file, b"version: 1\nitems: [] # \xff").unwrap();
     let bytes = cantus(home.path(), &["lint", file.to_str().unwrap()]).await;
-    assert!(bytes.exit == Exit::RefusedPlan && bytes.out.contains(":2:13: error[Y002]"), "{bytes:?}");
+    assert!(
+        bytes.exit == Exit::RefusedPlan && bytes.out.contains(":2:13: error[Y002]"),
+        "{bytes:?}"
+    );
     let missing = cantus(home.path(), &["lint", "/no/such.yaml"]).await;
     assert_eq!(missing.exit, Exit::Usage);
     assert_eq!(
@@ -73,7 +82,10 @@ async fn submit_tells_where_it_lands_and_sends_paths_from_the_root() {
     let request = fake.submitted.lock().unwrap().take().unwrap();
     assert_eq!((request.run.as_str(), request.target.as_str()), ("nightly", "main"));
     assert_eq!(request.text, GOOD);
-    assert!(request.repository.ends_with("/repo") && request.repository.starts_with('/'), "{request:?}");
+    assert!(
+        request.repository.ends_with("/repo") && request.repository.starts_with('/'),
+        "{request:?}"
+    );
 }
 
 #[tokio::test]
@@ -92,7 +104,10 @@ async fn a_coordinator_of_another_version_may_refuse_what_was_good_here() {
     let plan = fake.write("plan.yaml", GOOD);
     let submitted = cantus(fake.home(), &["submit", plan.to_str().unwrap()]).await;
     assert_eq!(submitted.exit, Exit::RefusedPlan);
-    assert!(submitted.notes.starts_with("plan.yaml:1:1: error[P099]: something new\n"), "{submitted:?}");
+    assert!(
+        submitted.notes.starts_with("plan.yaml:1:1: error[P099]: something new\n"),
+        "{submitted:?}"
+    );
 }
 
 #[tokio::test]
@@ -120,11 +135,17 @@ async fn audit_without_keys_or_repository_says_so() {
     let home = tempfile::tempdir().unwrap();
     let line = ["audit", "/no/such/repo"];
     let keyless = cantus(home.path(), &line).await;
-    assert!(keyless.exit == Exit::Usage && keyless.notes.contains("no trusted keys at"), "{keyless:?}");
+    assert!(
+        keyless.exit == Exit::Usage && keyless.notes.contains("no trusted keys at"),
+        "{keyless:?}"
+    );
     std::fs::write(home.path().join("trust.json"), Trust::default().to_json()).unwrap();
     let missing = cantus(home.path(), &line).await;
     assert!(missing.exit == Exit::Usage && missing.notes.contains("/no/such/repo"), "{missing:?}");
     std::fs::write(home.path().join("trust.json"), "{}").unwrap();
     let damaged = cantus(home.path(), &line).await;
-    assert!(damaged.exit == Exit::Usage && damaged.notes.contains("trust.json is not usable"), "{damaged:?}");
+    assert!(
+        damaged.exit == Exit::Usage && damaged.notes.contains("trust.json is not usable"),
+        "{damaged:?}"
+    );
 }

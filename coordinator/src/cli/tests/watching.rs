@@ -15,9 +15,11 @@ fn fake(calls: Vec<Vec<Result<RunView, Status>>>) -> Fake {
 #[tokio::test]
 async fn every_end_has_its_exit_code() {
     let cancelled = RunView { state: "cancelled".to_owned(), ..samples::completed() };
-    for (end, exit) in
-        [(samples::completed(), Exit::Ok), (samples::failed(), Exit::Failed), (cancelled, Exit::Cancelled)]
-    {
+    for (end, exit) in [
+        (samples::completed(), Exit::Ok),
+        (samples::failed(), Exit::Failed),
+        (cancelled, Exit::Cancelled),
+    ] {
         let fake = fake(vec![vec![Ok(samples::running()), Ok(end.clone())]]);
         let watched = cantus(fake.home(), &["watch", "nightly"]).await;
         assert_eq!(watched.exit, exit);
@@ -34,9 +36,14 @@ async fn documents_one_per_line() {
     let states: Vec<String> = watched
         .out
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["state"].as_str().unwrap().to_owned())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["state"].as_str().unwrap().to_owned()
+        })
         .collect();
-    assert_eq!((watched.exit, states), (Exit::Ok, vec!["running".to_owned(), "completed".to_owned()]));
+    assert_eq!(
+        (watched.exit, states),
+        (Exit::Ok, vec!["running".to_owned(), "completed".to_owned()])
+    );
 }
 
 #[tokio::test]
@@ -61,7 +68,10 @@ async fn a_coordinator_that_comes_back_is_watched_on() {
 async fn a_run_that_is_unknown_is_not_waited_for() {
     let fake = fake(vec![]);
     let watched = cantus(fake.home(), &["watch", "nightly"]).await;
-    assert_eq!((watched.exit, watched.notes.as_str()), (Exit::Usage, "cantus: there is no such run\n"));
+    assert_eq!(
+        (watched.exit, watched.notes.as_str()),
+        (Exit::Usage, "cantus: there is no such run\n")
+    );
 }
 
 #[tokio::test]

@@ -42,7 +42,8 @@ fn most_important(view: &RunView, room: usize, canvas: Canvas) -> Vec<String> {
     let (shown, rest) = places.split_at(room.saturating_sub(1));
     let mut shown = shown.to_vec();
     shown.sort_unstable();
-    let rows: Vec<Row> = shown.into_iter().map(|item| Row { item, branches: String::new() }).collect();
+    let rows: Vec<Row> =
+        shown.into_iter().map(|item| Row { item, branches: String::new() }).collect();
     let mut lines = item_rows::lines(view, &rows, canvas);
     let counts = state::counts(rest.iter().map(|place| view.items[*place].state.as_str()));
     lines.push(canvas.paint.ink(Ink::Dim, &format!("… and {} more: {counts}", rest.len())));
@@ -77,7 +78,10 @@ mod tests {
         for columns in [1, 20, 46, 80, 300] {
             for rows in [1, 5, 24, 1_000] {
                 let lines = lines(&view, Size { columns, rows }, canvas());
-                assert!(lines.iter().all(|line| paint::columns(line) < columns.max(2)), "{columns}: {lines:?}");
+                assert!(
+                    lines.iter().all(|line| paint::columns(line) < columns.max(2)),
+                    "{columns}: {lines:?}"
+                );
                 assert!(lines.len() < rows.max(5), "{rows}: {}", lines.len());
             }
         }
@@ -93,10 +97,10 @@ mod tests {
         assert_eq!(
             lines[1..6],
             [
-                "● left          working      1/3      12s  worker-3 on alpha",
-                "● right         working      2/3      12s  worker-1 on alpha, mends: AC-01: e…",
-                "○ alone         queued",
-                "◆ far           verifying    1/3      12s",
+                "● left   working      1/3      12s  worker-3 on alpha",
+                "● right  working      2/3      12s  worker-1 on alpha, mends: AC-01: exit code…",
+                "○ alone  queued",
+                "◆ far    verifying    1/3      12s",
                 "… and 501 more: 1 landed, 500 waiting",
             ]
         );

@@ -18,6 +18,7 @@ const DETAIL_COLUMNS_MAX: usize = 300;
 pub(super) struct Lines {
     told: BTreeMap<String, Told>,
     began: bool,
+    ended: usize,
 }
 
 /// What makes a line when it changes.
@@ -50,24 +51,33 @@ impl Lines {
             lines = format!("{started} {}, {items}\n", run::heading(view, paint));
             lines.push_str(&run::notice(view, paint));
         }
-        let done = view.items.iter().filter(|item| state::has_ended(&item.state)).count();
+        let mut news: Vec<(u64, &ItemSummary, bool)> = Vec::new();
         for item in &view.items {
             let told = Told::of(item);
             let before = self.told.get(&item.id);
-            let silent = !self.began && item.state == "waiting";
             if before == Some(&told) {
                 continue;
             }
-            if !silent {
-                let moved = before.is_none_or(|before| before.state != told.state);
-                let at = if moved && item.state_since_ms != 0 { item.state_since_ms } else { now_ms };
-                lines.push_str(&line(item, at, paint));
-                if moved && state::has_ended(&item.state) {
-                    lines.push_str(&format!("  [{done}/{}]", view.items.len()));
-                }
-                lines.push('\n');
+            let moved = before.is_none_or(|before| before.state != told.state);
+            if moved && before.is_some_and(|before| state::has_ended(&before.state)) {
+                // Put back, or ended in another way.
+                self.ended = self.ended.saturating_sub(1);
+            }
+            let at = if moved && item.state_since_ms != 0 { item.state_since_ms } else { now_ms };
+            if self.began || item.state != "waiting" {
+                news.push((at, item, moved));
             }
             self.told.insert(item.id.clone(), told);
+        }
+        // Several changes may come in one view: they are told in the order in which they happened.
+        news.sort_by_key(|(at, ..)| *at);
+        for (at, item, moved) in news {
+            lines.push_str(&line(item, at, paint));
+            if moved && state::has_ended(&item.state) {
+                self.ended += 1;
+                lines.push_str(&format!("  [{}/{}]", self.ended, view.items.len()));
+            }
+            lines.push('\n');
         }
         self.began = true;
         lines
@@ -77,13 +87,18 @@ impl Lines {
 fn line(item: &ItemSummary, at_ms: u64, paint: Paint) -> String {
     let look = state::item(&item.state);
     let id = text::cut(&item.id, ID_COLUMNS_MAX);
-    let mut line = format!("{} {id}: {}", time::utc(at_ms), paint.ink(look.ink, &text::cut(&item.state, 20)));
+    // A reason such as "cancelled by a person" says the state itself.
+    let says_state = !item.state.is_empty() && item.reason.starts_with(&item.state);
+    let (state, reason) =
+        if says_state { (&item.reason, "") } else { (&item.state, item.reason.as_str()) };
+    let state = paint.ink(look.ink, &text::cut(state, DETAIL_COLUMNS_MAX));
+    let mut line = format!("{} {id}: {state}", time::utc(at_ms));
     if item.attempt > 0 && !state::has_ended(&item.state) {
         line.push_str(&format!(", attempt {}/{}", item.attempt, item.attempts_max));
     }
     let short = |id: &String| if id.is_empty() { String::new() } else { text::short(id) };
-    let mends = item.attempt > 0 && !item.reason.is_empty() && !state::has_ended(&item.state);
-    let reason = if mends { format!("mends: {}", item.reason) } else { item.reason.clone() };
+    let mends = item.attempt > 0 && !reason.is_empty() && !state::has_ended(&item.state);
+    let reason = if mends { format!("mends: {reason}") } else { reason.to_owned() };
     for detail in [item.worker.clone(), reason, short(&item.commit), short(&item.evidence)] {
         if !detail.is_empty() {
             line.push_str(", ");
@@ -118,9 +133,9 @@ mod tests {
         );
         assert_eq!(
             lines.update(&failed(), NOW_MS, Paint::NEVER),
-            "2026-11-30T18:11:21Z left: landed  [5/5]\n\
-             2026-11-30T18:11:21Z right: parked, 3 attempts, the last refuted: AC-01: exit code 1\\u{1b}[2J  [5/5]\n\
-             2026-11-30T18:11:21Z join: blocked, needs right, which is parked  [5/5]\n\
+            "2026-11-30T18:11:21Z left: landed  [2/5]\n\
+             2026-11-30T18:11:21Z right: parked, 3 attempts, the last refuted: AC-01: exit code 1\\u{1b}[2J  [3/5]\n\
+             2026-11-30T18:11:21Z join: blocked, needs right, which is parked  [4/5]\n\
              2026-11-30T18:11:21Z alone: landed  [5/5]\n"
         );
     }

@@ -92,7 +92,10 @@ mod tests {
     fn only_what_changed_is_written() {
         let mut redraw = Redraw::default();
         let first = redraw.update(lines(&["a", "b", "c"]), 80);
-        assert_eq!(first, format!("{BEGIN}{HIDE_CURSOR}\u{1b}[Ja\u{1b}[K\r\nb\u{1b}[K\r\nc\u{1b}[K\r\n{END}"));
+        assert_eq!(
+            first,
+            format!("{BEGIN}{HIDE_CURSOR}\u{1b}[Ja\u{1b}[K\r\nb\u{1b}[K\r\nc\u{1b}[K\r\n{END}")
+        );
         assert_eq!(redraw.update(lines(&["a", "b", "c"]), 80), "");
         let second = redraw.update(lines(&["a", "x", "c"]), 80);
         assert_eq!(second, format!("{BEGIN}\r\u{1b}[3A\r\nx\u{1b}[K\r\n\r\n{END}"));

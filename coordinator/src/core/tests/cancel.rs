@@ -61,8 +61,10 @@ fn before_its_landing_an_item_is_cancelled_for_good() {
         world.restart();
         assert_eq!(world.state("a"), "Cancelled");
         if let Some(held) = held {
-            let HeartbeatReply::Stop(why) = world.beat(&held) else { panic!("{state}: it goes on") };
-            assert!(why.ends_with("the item is cancelled") , "{why}");
+            let HeartbeatReply::Stop(why) = world.beat(&held) else {
+                panic!("{state}: it goes on")
+            };
+            assert!(why.ends_with("the item is cancelled"), "{why}");
             world.step(held.leased());
             world.say(&held, LeaseEvent::Result(work("late")));
             if state == "Verifying" {
@@ -147,6 +149,9 @@ fn a_whole_run_is_cancelled_with_all_that_is_open() {
     );
     assert!(matches!(world.beat(&held), HeartbeatReply::Stop(_)));
     assert_eq!(world.run_state(), RunState::Running, "until it is known what landed");
+    // Once more is not more: a wish stays a wish.
+    assert_eq!(world.step(Event::Cancelled(run_id("run"), None)), 0);
+    assert_eq!(world.state("landing"), "Landing");
     world.restart();
     world.moved("landing", "moved");
     assert_eq!((world.state("landing"), world.run_state()), ("Cancelled".into(), RunState::Failed));

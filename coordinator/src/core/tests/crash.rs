@@ -2,27 +2,35 @@
 
 use std::collections::BTreeSet;
 
+use cantus_proto::plan::Plan;
+
 use super::super::Core;
 use super::super::event::Event;
 use super::super::record::{Fact, ItemFact};
 use super::simulation::{Moment, Simulation};
 use super::world::{plan, run_id, settings};
 
-/// A diamond with a tail, a chain, and one alone.
-const PLAN: &str = "a, b: a, c: a, d: b c, e, f: e d, g";
 /// Things that happen before all of it is replayed.
-const DISTURBANCES: usize = 160;
+const DISTURBANCES: usize = 400;
 /// What is drawn in them has every kind of record.
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
+
+/// A diamond with a tail, a chain, and one alone; some have one attempt only.
+fn shapes() -> Plan {
+    let mut plan = plan("a, b: a, c: a, d: b c, e, f: e d, g");
+    plan.items[4].attempts_max = 1;
+    plan.items[6].attempts_max = 1;
+    plan
+}
 
 /// A run in which something of everything happens; its coordinator itself lives through it.
 fn mixed(seed: u64) -> Simulation {
     let mut simulation = Simulation::new(settings(), seed);
     simulation.moments = Some(vec![]);
-    simulation.submit("run", plan(PLAN));
+    simulation.submit("run", shapes());
     for disturbance in 0..DISTURBANCES {
         simulation.disturb();
-        if disturbance == DISTURBANCES / 2 && seed % 2 == 0 {
+        if disturbance == DISTURBANCES / 2 && seed.is_multiple_of(2) {
             simulation.event(Event::Cancelled(run_id("run"), None));
         }
     }
@@ -44,7 +52,7 @@ fn goes_on_from(live: &Simulation, moment: &Moment, stored: usize) {
     if stored == 0 {
         // Nobody heard that there is a run: it is submitted again.
         back.outside.effects.clear();
-        back.submit("run", plan(PLAN));
+        back.submit("run", shapes());
     } else {
         back.restart();
     }
@@ -115,7 +123,7 @@ fn replay_gives_the_same_state_at_every_record() {
 #[test]
 fn replay_and_life_never_part() {
     let mut live = Simulation::new(settings(), 3);
-    live.submit("run", plan(PLAN));
+    live.submit("run", shapes());
     let mut shadow = Core::new(settings());
     let mut applied = 0;
     for _ in 0..DISTURBANCES {

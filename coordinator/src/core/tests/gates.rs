@@ -21,7 +21,8 @@ const NESTED: u32 = 0o160_000;
 
 #[test]
 fn changes_inside_the_scope_pass() {
-    for (old, new) in [(0, FILE), (FILE, FILE), (FILE, PROGRAM), (FILE, 0), (LINK, 0), (NESTED, 0)] {
+    for (old, new) in [(0, FILE), (FILE, FILE), (FILE, PROGRAM), (FILE, 0), (LINK, 0), (NESTED, 0)]
+    {
         assert_eq!(found(b"src/a.rs", old, new), "");
     }
     assert_eq!(findings(&contract("a"), &[]), Vec::<String>::new());
@@ -54,9 +55,14 @@ fn links_and_nested_repositories_are_kept_out() {
 
 #[test]
 fn dependencies_change_only_where_the_contract_lets_them() {
-    for name in ["Cargo.toml", "Cargo.lock", "package.json", "go.mod", "requirements.txt", "pyproject.toml"] {
+    for name in
+        ["Cargo.toml", "Cargo.lock", "package.json", "go.mod", "requirements.txt", "pyproject.toml"]
+    {
         let path = format!("src/deep/{name}");
-        assert!(found(path.as_bytes(), FILE, FILE).contains("forbids dependency_upgrade"), "{name}");
+        assert!(
+            found(path.as_bytes(), FILE, FILE).contains("forbids dependency_upgrade"),
+            "{name}"
+        );
         let mut free = contract("a");
         free.forbidden_actions.clear();
         assert!(findings(&free, &[change(path.as_bytes(), FILE, FILE)]).is_empty());
@@ -98,5 +104,9 @@ fn gates_that_never_let_it_through_use_up_the_tries() {
         world.inspect("a", &["elsewhere"]);
     }
     assert_eq!(world.states(), "a Parked, b Queued");
-    assert!(world.parked()[0].reason.contains("3 of 3 tries are used up; the last: kept out: elsewhere"));
+    assert!(
+        world.parked()[0]
+            .reason
+            .contains("3 of 3 tries are used up; the last: kept out: elsewhere")
+    );
 }

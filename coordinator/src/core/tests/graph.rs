@@ -5,7 +5,7 @@ use cantus_proto::evidence::Ending;
 use super::super::event::Event;
 use super::super::item::State;
 use super::super::run::RunState;
-use super::world::{World, item_id, run_id, submission, plan};
+use super::world::{World, item_id, plan, run_id, submission};
 
 fn blocked_by(world: &World, id: &str) -> String {
     match &world.item(id).state {
@@ -28,10 +28,7 @@ fn what_fails_every_attempt_is_parked_once_and_can_be_put_back_q10() {
             "3 Produce: failed: it does not compile"
         ]
     );
-    assert_eq!(
-        parked[0].reason,
-        "3 of 3 tries are used up; the last: failed: it does not compile"
-    );
+    assert_eq!(parked[0].reason, "3 of 3 tries are used up; the last: failed: it does not compile");
     assert_eq!(world.run_state(), RunState::Failed);
     world.requeue("a");
     assert_eq!((world.run_state(), world.item("a").tries()), (RunState::Running, 1));
@@ -74,7 +71,10 @@ fn a_diamond_with_two_causes_needs_both_back() {
         assert_eq!((blocked_by(&world, "d"), blocked_by(&world, "e")), ("b".into(), "b".into()));
         world.requeue(first);
         assert_eq!(world.run_state(), RunState::Running);
-        assert_eq!((blocked_by(&world, "d"), blocked_by(&world, "e")), (second.into(), second.into()));
+        assert_eq!(
+            (blocked_by(&world, "d"), blocked_by(&world, "e")),
+            (second.into(), second.into())
+        );
         world.requeue(second);
         assert_eq!((world.state("d"), world.state("e")), ("Waiting".into(), "Waiting".into()));
         for id in ["b", "c", "d", "e"] {

@@ -24,10 +24,14 @@ fn an_item_goes_from_the_plan_to_the_target() {
     assert_eq!(world.state("a"), "Working");
     world.say(&worker, LeaseEvent::Result(work("w")));
     assert_eq!(world.state("a"), "Gating");
-    assert!(matches!(world.actions.last(), Some(Action::Inspect(inspect)) if inspect.head == commit("w")));
+    assert!(
+        matches!(world.actions.last(), Some(Action::Inspect(inspect)) if inspect.head == commit("w"))
+    );
     world.inspect("a", &["src/lib.rs"]);
     assert_eq!(world.state("a"), "Merging");
-    assert!(matches!(world.actions.last(), Some(Action::Merge(merge)) if merge.head == commit("w")));
+    assert!(
+        matches!(world.actions.last(), Some(Action::Merge(merge)) if merge.head == commit("w"))
+    );
     world.merge("a", "t", "start");
 
     let attempt = world.published("a")[1].clone();
@@ -38,7 +42,9 @@ fn an_item_goes_from_the_plan_to_the_target() {
     let verifier = world.take("a");
     assert_eq!(world.state("a"), "Verifying");
     world.say(&verifier, LeaseEvent::Evidence(verifier.checked(Ending::Exit(0))));
-    let Some(Action::Land(land)) = world.actions.last() else { panic!("{:?}", world.actions.last()) };
+    let Some(Action::Land(land)) = world.actions.last() else {
+        panic!("{:?}", world.actions.last())
+    };
     assert_eq!((&land.candidate.tree, land.envelopes.len()), (&tree("t"), 1));
     assert_eq!((land.head.clone(), land.at), (commit("w"), world.now));
 
@@ -105,7 +111,9 @@ fn among_runs_the_order_is_total() {
     // What is on the bus stays there; of what waits the first is first.
     let mut seen = vec![];
     for _ in 0..4 {
-        let Some(Action::Publish(attempt)) = world.actions.pop() else { panic!("nothing published") };
+        let Some(Action::Publish(attempt)) = world.actions.pop() else {
+            panic!("nothing published")
+        };
         seen.push(format!("{} {}", attempt.run, attempt.item));
         world.step(Event::Cancelled(attempt.run.clone(), Some(attempt.item.clone())));
     }
@@ -155,9 +163,7 @@ fn the_token_of_a_lease_is_the_place_of_its_record() {
     let mut world = World::of("a");
     world.take("a");
     let token = world.item("a").attempts[0].token;
-    let leased = |record: &Record| {
-        matches!(&record.fact, Fact::Item(_, ItemFact::Leased(..)))
-    };
+    let leased = |record: &Record| matches!(&record.fact, Fact::Item(_, ItemFact::Leased(..)));
     let place = world.journal.iter().position(leased).unwrap();
     assert_eq!(token, place as u64 + 1);
     world.take("a");

@@ -182,8 +182,8 @@ impl Outside {
                 let name = (held.attempt.run.clone(), held.attempt.item.clone());
                 self.passed.insert((name, candidate.tree));
             }
-            let log = (!good).then(|| blob("log"));
-            LeaseEvent::Evidence(Evidence { log, ..held.checked(Ending::Exit(i32::from(!good))) })
+            let evidence = held.checked(Ending::Exit(i32::from(!good)));
+            LeaseEvent::Evidence(Evidence { log: Some(blob("log")), ..evidence })
         } else {
             LeaseEvent::Result(self.work(&held, quality))
         };

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use cantus_proto::evidence::Ending;
 use cantus_proto::message::LeaseEvent;
 
-use super::super::event::Event;
+use super::super::event::{Event, Inspection};
 use super::super::run::RunState;
 use super::super::{Core, Settings};
 use super::simulation::Random;
@@ -14,7 +14,8 @@ use super::world::{LEASE_MS, START, World, failed, plan, settings, work};
 /// A run with something of everything in it: repairs, a conflict, losses, a head that moves, an end that is
 /// bad for one and good for the others.
 fn eventful() -> World {
-    let mut world = World::of("repaired, conflicting, moved: repaired, poison, waits: poison, gone, late");
+    let mut world =
+        World::of("repaired, conflicting, moved: repaired, poison, waits: poison, gone, late");
     world.offer("repaired");
     world.verify("repaired", Ending::Exit(1));
     world.complete("repaired");
@@ -90,6 +91,26 @@ fn what_does_not_count_is_told() {
         let silent = matches!(event, Event::Woken | Event::Requeued(..));
         world.step(event.clone());
         assert!(silent || world.refused.len() > refused, "{event:?}");
+    }
+}
+
+#[test]
+fn an_answer_about_earlier_work_is_not_about_the_present_one() {
+    let mut world = World::of("a");
+    let held = world.take("a");
+    world.say(&held, LeaseEvent::Result(work("first")));
+    let first = world.effect("a");
+    world.inspect("a", &["elsewhere"]);
+    let held = world.take("a");
+    world.say(&held, LeaseEvent::Result(work("second")));
+    assert_eq!(world.state("a"), "Gating");
+    let passed = Event::Inspected(first.clone(), Inspection::Read(vec![]));
+    let gone = Event::EffectFailed(first, "no space left on device".to_owned());
+    for late in [passed, gone] {
+        assert_eq!(world.step(late), 0);
+        assert!(
+            world.refused.last().unwrap().contains("nothing waits for this answer about attempt 1")
+        );
     }
 }
 

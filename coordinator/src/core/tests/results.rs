@@ -69,7 +69,9 @@ fn a_repair_that_fails_is_followed_by_another_repair() {
     let again = world.take("a");
     assert_eq!(again.attempt.work, repair.attempt.work);
     world.say(&again, failed("no idea"));
-    assert!(world.parked()[0].reason.contains("3 of 3 tries are used up; the last: failed: no idea"));
+    assert!(
+        world.parked()[0].reason.contains("3 of 3 tries are used up; the last: failed: no idea")
+    );
 }
 
 #[test]
@@ -93,7 +95,10 @@ fn a_check_that_cannot_run_never_passes_and_is_parked_in_the_end_w13_g9() {
         world.verify("a", ending);
         assert_eq!(world.states(), "a Parked, b Blocked", "{ending:?}");
         let reason = &world.parked()[0].reason;
-        assert!(reason.starts_with("2 verifications decided nothing; the last: inconclusive: "), "{reason}");
+        assert!(
+            reason.starts_with("2 verifications decided nothing; the last: inconclusive: "),
+            "{reason}"
+        );
         assert_eq!((world.item("a").tries(), landings(&world)), (1, 0));
     }
 }
@@ -117,7 +122,10 @@ fn evidence_for_another_tree_proves_nothing_and_both_are_named_g1() {
     world.say(&verifier, LeaseEvent::Evidence(evidence));
     let outcome = &world.outcomes("a")[1];
     assert!(outcome.starts_with("inconclusive"), "{outcome}");
-    assert!(outcome.contains(tree("other").as_str()) && outcome.contains(tree("t").as_str()), "{outcome}");
+    assert!(
+        outcome.contains(tree("other").as_str()) && outcome.contains(tree("t").as_str()),
+        "{outcome}"
+    );
     assert_eq!((world.state("a"), landings(&world)), ("VerifyQueued".to_owned(), 0));
 }
 
@@ -295,7 +303,8 @@ fn a_result_that_the_hub_refuses_is_repaired_whatever_it_says() {
 fn what_goes_into_the_journal_is_bounded() {
     let mut world = World::of("a");
     world.produce("a");
-    let paths: Vec<String> = (0..50).map(|n| format!("src/{n}/{}", "\u{1}".repeat(4_000))).collect();
+    let paths: Vec<String> =
+        (0..50).map(|n| format!("src/{n}/{}", "\u{1}".repeat(4_000))).collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     world.conflict("a", "other", &paths);
     let worker = world.take("a");

@@ -9,7 +9,7 @@ use cantus_proto::ids::{CommitId, RunId};
 use cantus_proto::message::{HeartbeatReply, LeaseEvent, LeaseReport, Report};
 use cantus_proto::plan::{Complexity, Plan};
 
-use super::super::event::{Event, ItemIndex, Millis};
+use super::super::event::{Action, Event, ItemIndex, Millis};
 use super::super::item::State;
 use super::super::record::Record;
 use super::super::run::index;
@@ -242,11 +242,20 @@ impl Simulation {
             return;
         }
         let effect = self.outside.effects.remove(self.random.place(under_way));
+        if self.random.chance(1) {
+            self.event(failure(&effect));
+            return;
+        }
         let answer = self.outside.carry_out(&effect);
         match self.random.below(100) {
             0..3 => self.die_while_storing(answer),
             3..8 => {
                 self.event(answer.clone());
+                self.event(answer);
+            }
+            8..13 => {
+                // It comes once more, much later.
+                self.outside.reports.push(answer.clone());
                 self.event(answer);
             }
             _ => self.event(answer),
@@ -379,6 +388,16 @@ impl Drop for Told<'_> {
     }
 }
 
+fn failure(effect: &Action) -> Event {
+    let effect = match effect {
+        Action::Inspect(inspect) => &inspect.effect,
+        Action::Merge(merge) => &merge.effect,
+        Action::Land(land) => &land.effect,
+        other => panic!("no effect: {other:?}"),
+    };
+    Event::EffectFailed(effect.clone(), "no space left on device".to_owned())
+}
+
 fn describe(event: &Event) -> String {
     match event {
         Event::Submitted(submission) => format!("submitted {}", submission.run),
@@ -447,7 +466,7 @@ fn simulate(seed: u64) {
         simulation.submit("other", random_plan(&mut random));
     }
     let items: usize = simulation.core.runs().values().map(|run| run.items.len()).sum();
-    for _ in 0..items * 25 {
+    for _ in 0..items * 60 {
         simulation.disturb();
     }
     assert!(simulation.core.runs().contains_key(&run_id("run")));

@@ -102,7 +102,10 @@ fn only_what_is_in_the_table_follows() {
             assert_eq!(applied.is_ok(), expected, "{name} then {fact_name}: {applied:?}");
             if let Err(error) = applied {
                 let text = error.to_string();
-                assert!(text.starts_with(&format!("item a is {}, which ", state(name).name())), "{text}");
+                assert!(
+                    text.starts_with(&format!("item a is {}, which ", state(name).name())),
+                    "{text}"
+                );
                 assert!(fact_name.starts_with(error.fact.as_str()), "{text}");
             }
         }
@@ -115,10 +118,14 @@ fn what_is_about_another_attempt_does_not_follow() {
     for wrong in [0, 1, 3] {
         for (name, follows) in TABLE {
             for (fact_name, fact) in facts(wrong, &holder) {
-                let numbered = ["Queued", "QueuedToVerify", "Leased", "Ended", "Delivered", "Verified"];
+                let numbered =
+                    ["Queued", "QueuedToVerify", "Leased", "Ended", "Delivered", "Verified"];
                 if follows.contains(fact_name) && numbered.contains(&fact_name) {
                     let mut item = Item { state: state(name), ..item.clone() };
-                    assert!(item.apply(START, 99, &fact).is_err(), "{name} then {fact_name} of {wrong}");
+                    assert!(
+                        item.apply(START, 99, &fact).is_err(),
+                        "{name} then {fact_name} of {wrong}"
+                    );
                 }
             }
         }

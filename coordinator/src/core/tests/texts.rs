@@ -13,7 +13,11 @@ fn short_texts_stay_as_they_are() {
 #[test]
 fn long_texts_are_cut_between_characters_and_say_so() {
     let text = cut("é".repeat(TEXT_BYTES_MAX));
-    assert!(text.ends_with(&format!("… ({TEXT_BYTES_MAX} bytes more)")), "{}", &text[TEXT_BYTES_MAX..]);
+    assert!(
+        text.ends_with(&format!("… ({TEXT_BYTES_MAX} bytes more)")),
+        "{}",
+        &text[TEXT_BYTES_MAX..]
+    );
     let odd = cut(format!("x{}", "é".repeat(TEXT_BYTES_MAX)));
     assert!(odd.len() < TEXT_BYTES_MAX + 100);
     let many = bounded(vec!["x".repeat(TEXT_BYTES_MAX + 1); FINDINGS_MAX + 3]);

@@ -33,14 +33,15 @@ fn a_plan_comes_back_with_every_field() {
 
 #[test]
 fn where_it_lands_is_the_submissions_affair() {
-    let plan = Plan { repository: Some("x".to_owned()), target: Some("main".to_owned()), ..of(vec![]) };
+    let plan =
+        Plan { repository: Some("x".to_owned()), target: Some("main".to_owned()), ..of(vec![]) };
     assert_eq!(*decode(&encode(&plan)).unwrap(), of(vec![]));
 }
 
 #[test]
 fn ten_thousand_items_come_back_and_share_their_contract() {
     let id = |place: usize| format!("item-{place:05}");
-    let items = (0..10_000).map(|place| {
+    let items = (0..10_000_usize).map(|place| {
         let needs = [place.checked_sub(100).map(id), place.checked_sub(101).map(id)];
         let needs: Vec<&str> = needs.iter().flatten().map(String::as_str).collect();
         item(&id(place), &needs, "the same")
@@ -77,5 +78,8 @@ fn what_is_no_plan_of_this_version_is_refused() {
         assert!(matches!(&error, RecordError::Unknown(unknown) if *unknown == part), "{error}");
     }
     assert!(matches!(refused(|d| first(d).id.clear()), RecordError::Id(_)));
-    assert!(matches!(refused(|d| d.contracts[0].acceptance_criteria.clear()), RecordError::Part(_)));
+    assert!(matches!(
+        refused(|d| d.contracts[0].acceptance_criteria.clear()),
+        RecordError::Part(_)
+    ));
 }

@@ -187,7 +187,10 @@ fn item_facts() -> Vec<(&'static str, ItemFact)> {
         ("queued-produce", ItemFact::Queued(number, AttemptKind::Produce)),
         ("queued-repair", ItemFact::Queued(number, AttemptKind::Repair)),
         ("queued-verify", ItemFact::Queued(number, AttemptKind::Verify)),
-        ("leased-container", ItemFact::Leased(number, holder(Some(commit("1")), Isolation::Container))),
+        (
+            "leased-container",
+            ItemFact::Leased(number, holder(Some(commit("1")), Isolation::Container)),
+        ),
         ("leased-process", ItemFact::Leased(number, holder(None, Isolation::Process))),
         ("ended-lost", ended(Ending::Lost)),
         ("ended-inconclusive", ended(Ending::Inconclusive)),

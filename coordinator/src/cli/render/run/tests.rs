@@ -12,11 +12,11 @@ fn a_run_at_work() {
     assert_eq!(
         run(&running(), canvas(None)),
         "run nightly  running  on main of /srv/project\n\
-         ✓ base         landed       1/3      10s  0123456789ab  sha256:abababababab\n\
-         ├─ ● left      working      1/3      12s  worker-3 on alpha\n\
-         │  └─ · join   waiting                    needs left, right\n\
-         └─ ● right     working      2/3      12s  worker-1 on alpha, mends: AC-01: exit code 1\n\
-         ○ alone        queued\n\
+         ✓ base        landed       1/3      10s  0123456789ab  sha256:abababababab\n\
+         ├─ ● left     working      1/3      12s  worker-3 on alpha\n\
+         │  └─ · join  waiting                    needs left, right\n\
+         └─ ● right    working      2/3      12s  worker-1 on alpha, mends: AC-01: exit code 1\n\
+         ○ alone       queued\n\
          [████░░░░░░░░░░░░░░░░░░░░]  1/5  20%  1m03s  1 landed, 2 working, 1 queued, 1 waiting\n"
     );
 }
@@ -74,12 +74,12 @@ fn how_a_run_ended_and_what_to_do() {
 #[test]
 fn a_bar_shows_what_is_done_and_what_is_stuck() {
     let bar = progress(&failed(), NOW_MS, Paint::NEVER);
-    assert_eq!(
-        bar,
-        "[██████████████▓▓▓▓▓▓▓▓▓▓]  5/5  100%  1m02s  3 landed, 1 parked, 1 blocked"
-    );
+    assert_eq!(bar, "[██████████████▓▓▓▓▓▓▓▓▓▓]  5/5  100%  1m02s  3 landed, 1 parked, 1 blocked");
     let empty = RunView { items: vec![], ..completed() };
-    assert_eq!(progress(&empty, NOW_MS, Paint::NEVER), "[████████████████████████]  0/0  100%  1m03s  no items");
+    assert_eq!(
+        progress(&empty, NOW_MS, Paint::NEVER),
+        "[████████████████████████]  0/0  100%  1m03s  no items"
+    );
 }
 
 #[test]
