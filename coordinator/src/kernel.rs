@@ -7,6 +7,7 @@
 pub mod announce;
 mod effects;
 mod turn;
+pub mod upkeep;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -430,12 +431,17 @@ fn draw_name() -> Result<String, getrandom::Error> {
     Ok(cantus_proto::ids::hex(&bytes))
 }
 
-/// The coordinator's clock.
+/// The coordinator's clock: the wall clock of its start, and steady from there, so that setting the system's
+/// clock ends no lease.
 #[expect(clippy::disallowed_methods, reason = "the one place where the coordinator reads a clock")]
 #[must_use]
 pub fn now() -> Millis {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    static START: std::sync::OnceLock<(Duration, std::time::Instant)> = std::sync::OnceLock::new();
+    let (wall, begun) = START.get_or_init(|| {
+        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        (wall, std::time::Instant::now())
+    });
+    Millis(u64::try_from((*wall + begun.elapsed()).as_millis()).unwrap_or(u64::MAX))
 }
 
 fn until(at: Millis) -> Duration {

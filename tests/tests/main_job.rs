@@ -1,5 +1,11 @@
 //! The main job, end to end: a plan goes in, verified commits come out. Real bus, real containers, real git.
 
+#![expect(clippy::unwrap_used, reason = "a test fails where it stands")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it waits for other processes, which no clock of ours moves"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -74,7 +80,7 @@ fn more_itertools_is_restored_whatever_dies() {
     wait_until(&cantus, "three items have landed", |items| count(items, "landed") >= 3);
     docker(&["kill", &format!("cantus-{}-bus", cantus.instance())]);
     cantus.run(&["up"]);
-    wait_until(&cantus, "the run has ended", |items| items.iter().all(|item| ended(item)));
+    wait_until(&cantus, "the run has ended", |items| items.iter().all(ended));
 
     let run = &cantus.json(&["status", "restore"])["runs"][0];
     assert_eq!(run["state"], "completed", "{run}\n{}", cantus.logs());

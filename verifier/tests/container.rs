@@ -2,10 +2,16 @@
 //!
 //! Needs docker and the image `cantus/base:bookworm`, which `docker/images/build` makes.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends at the first thing that is not as it should be"
+)]
+
 #[path = "../../worker/tests/support/mod.rs"]
 #[expect(dead_code, reason = "shared with the worker's tests; each uses a part")]
 mod support;
 
+#[expect(dead_code, reason = "shared with the tests of mere processes")]
 mod bench;
 
 use bench::Bench;
@@ -14,7 +20,7 @@ use support::container::Cell;
 
 /// G28, G29: keys and passwords are in no environment that a checker can read.
 const PROBE: &str = "test \"$(id -u)\" = 61001 && ! cat /proc/1/environ 2>/dev/null && \
-    ! grep -l 'PRIVATE\\|PASSWORD' /proc/[0-9]*/environ 2>/dev/null && ! env | grep -q SIGNING";
+    test -z \"$(grep -l 'PRIVATE\\|PASSWORD' /proc/[0-9]*/environ 2>/dev/null)\" && ! env | grep -q SIGNING";
 
 /// Leaves files where the next one could find them, and a process that would put them back.
 const PLANT: &str = "touch /tmp/planted /dev/shm/planted; \

@@ -1,5 +1,10 @@
 //! The verifier's binary on a real bus: what checkers show, what they hide, and what cannot be shown.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends at the first thing that is not as it should be"
+)]
+
 #[path = "../../worker/tests/support/mod.rs"]
 #[expect(dead_code, reason = "shared with the worker's tests; each uses a part")]
 mod support;

@@ -2,6 +2,11 @@
 //!
 //! Needs docker and the image `cantus/base:bookworm`, which `docker/images/build` makes.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends at the first thing that is not as it should be"
+)]
+
 #[expect(dead_code, reason = "shared with other tests; each uses a part")]
 mod support;
 

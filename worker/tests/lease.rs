@@ -1,5 +1,10 @@
 //! The worker's binary on a real bus: every way in which a lease can end.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends at the first thing that is not as it should be"
+)]
+
 #[expect(dead_code, reason = "shared with other tests; each uses a part")]
 mod support;
 

@@ -19,7 +19,8 @@ use crate::core::event::{
     ParkedRecord, Repository,
 };
 use crate::hub::{
-    self, EvidenceFile, Hub, InspectRequest, LandOutcome, LandRequest, MergeOutcome, MergeRequest,
+    self, EvidenceFile, Hub, InspectRequest, LandError, LandOutcome, LandRequest, MergeOutcome,
+    MergeRequest,
 };
 
 /// Times that an effect is tried before it is given up.
@@ -125,7 +126,7 @@ impl Effects {
                 drop(place);
                 match tried {
                     Ok(event) => break event,
-                    Err(error) if tries == TRIES_MAX => {
+                    Err(error) if tries == TRIES_MAX || is_final(&error) => {
                         break Event::EffectFailed(effect, format!("{error:#}"));
                     }
                     Err(error) => {
@@ -376,6 +377,14 @@ impl Effects {
     pub async fn announce(&self, repository: &Repository) -> anyhow::Result<()> {
         self.announcer.announce(repository, &repository.head).await
     }
+}
+
+/// Whether trying again cannot help: upstream has said no, and somebody must change that first.
+fn is_final(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(LandError::Refused { .. } | LandError::ReadOnly { .. } | LandError::CheckedOut { .. })
+    )
 }
 
 fn seconds(at: Millis) -> i64 {

@@ -16,7 +16,7 @@ use crate::config::{Config, Home, Secrets};
 use crate::core::Settings;
 use crate::grpc::{Api, service};
 use crate::hub::Hub;
-use crate::kernel::{Kernel, Parts};
+use crate::kernel::{Kernel, Parts, upkeep};
 
 /// Attempts of one role on the bus at the same time; see [`Settings::queue_window`].
 pub const QUEUE_WINDOW: u32 = 32;
@@ -72,10 +72,12 @@ pub async fn serve(home: &Home, options: Options) -> anyhow::Result<()> {
     let settings = settings(&config, &secrets, options.allow_process_isolation);
     let (kernel, handle) = Kernel::start(settings, parts).await?;
     let (stop, stopped) = watch::channel(false);
+    let upkeep = upkeep::after_start(handle.clone(), bus.clone(), Arc::clone(&hub));
     let api = Arc::new(Api { handle, bus, hub: Some(hub), effects: kernel.effects() });
     let listen = options.listen.or(config.coordinator.listen);
     let servers = start_servers(home, listen, &api, &stopped).await?;
     tracing::info!(socket = %home.socket().display(), "the coordinator serves");
+    let upkeep = tokio::spawn(upkeep);
     let mut running = tokio::spawn(kernel.run(stopped));
     let ended = tokio::select! {
         ended = &mut running => Some(ended),
@@ -85,6 +87,7 @@ pub async fn serve(home: &Home, options: Options) -> anyhow::Result<()> {
         }
     };
     let _ = stop.send(true);
+    upkeep.abort();
     let ended = match ended {
         Some(ended) => ended,
         None => running.await,

@@ -100,27 +100,6 @@ impl Bus {
         Ok(())
     }
 
-    /// Removes the consumers of all other roles. Their queued work stays, for a consumer that comes again.
-    ///
-    /// # Errors
-    /// [`BusError`].
-    pub async fn retain_consumers(&self, roles: &[RoleName]) -> Result<(), BusError> {
-        const WHAT: &str = "remove work consumers";
-        let wanted: Vec<_> = roles.iter().map(|role| work_consumer(role, LANE_NORMAL)).collect();
-        let names = self.consumer_names(STREAM_WORK).await?;
-        for name in names.into_iter().filter(|name| !wanted.contains(name)) {
-            let gone: Result<serde_json::Value, _> =
-                self.ask(WHAT, format!("CONSUMER.DELETE.{STREAM_WORK}.{name}"), &()).await;
-            match gone {
-                Err(error) if !error.has_code(&[ErrorCode::CONSUMER_NOT_FOUND]) => {
-                    return Err(error.into());
-                }
-                _ => tracing::info!(name, "removed the consumer of a role that is no more"),
-            }
-        }
-        Ok(())
-    }
-
     /// Names of all streams: constant over restarts.
     ///
     /// # Errors
