@@ -175,3 +175,24 @@ fn dependencies_point_one_way() {
     }
     refuse(&problems);
 }
+
+#[test]
+fn every_case_names_tests_that_exist() {
+    let cases = std::fs::read_to_string(root().join("docs/CASES.md")).unwrap();
+    let all: String = sources().into_iter().map(|source| source.text).collect();
+    let rows: Vec<&str> = cases.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() > 40, "the table was not found");
+    let mut problems = Vec::new();
+    for row in rows {
+        let column = row.rsplit('|').nth(1).unwrap_or_default();
+        let names: Vec<&str> = column.split('`').skip(1).step_by(2).collect();
+        if names.is_empty() {
+            problems.push(format!("{row}: no test"));
+        }
+        let tests = names.iter().filter(|name| name.contains('_') && !name.contains(['/', ':']));
+        for name in tests.filter(|name| !all.contains(&format!("fn {name}("))) {
+            problems.push(format!("{name} is in docs/CASES.md and is no test"));
+        }
+    }
+    refuse(&problems);
+}
