@@ -21,8 +21,8 @@ const BATCH: usize = 256;
 /// Longest that the bound may take.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Items per second.
-pub async fn items_per_s(items: usize, workers: usize) -> anyhow::Result<f64> {
+/// Items per second, and appends to the journal.
+pub async fn items_per_s(items: usize, workers: usize) -> anyhow::Result<(f64, u64)> {
     let nats = Nats::start(&["worker"]);
     let bus = Bus::connect(nats.config(&BusUser::Coordinator)).await?;
     bus.ensure_streams().await?;
@@ -31,11 +31,11 @@ pub async fn items_per_s(items: usize, workers: usize) -> anyhow::Result<f64> {
     let run = RunId::new("bound")?;
     let begun = Instant::now();
     let publisher = tokio::spawn(publish(bus.clone(), run.clone(), items));
-    tokio::time::timeout(LIMIT, append(&bus, &run, items * 2)).await??;
+    let appends = tokio::time::timeout(LIMIT, append(&bus, &run, items * 2)).await??;
     let elapsed_s = begun.elapsed().as_secs_f64();
     publisher.await??;
     workers.stop().await?;
-    Ok(items as f64 / elapsed_s)
+    Ok((items as f64 / elapsed_s, appends))
 }
 
 async fn publish(bus: Bus, run: RunId, items: usize) -> anyhow::Result<()> {
@@ -69,7 +69,7 @@ async fn publish(bus: Bus, run: RunId, items: usize) -> anyhow::Result<()> {
 }
 
 /// One append for each batch of reports, of about the size that the coordinator's records have.
-async fn append(bus: &Bus, run: &RunId, reports: usize) -> anyhow::Result<()> {
+async fn append(bus: &Bus, run: &RunId, reports: usize) -> anyhow::Result<u64> {
     let mut batches = bus.reports(1).into_stream().ready_chunks(BATCH);
     let (mut seen, mut end) = (0, 0);
     while seen < reports {
@@ -80,5 +80,5 @@ async fn append(bus: &Bus, run: &RunId, reports: usize) -> anyhow::Result<()> {
         let id = format!("bound-{end}");
         end = bus.journal_append(run, payload.into(), end, &id).await.await?;
     }
-    Ok(())
+    Ok(end)
 }

@@ -8,6 +8,7 @@ use cantus_coordinator::core::Settings;
 use cantus_coordinator::core::event::{Event, Submission};
 use cantus_coordinator::journal;
 use cantus_coordinator::kernel::{Kernel, Parts};
+use cantus_coordinator::ops::serve::QUEUE_WINDOW;
 use cantus_proto::bus::{Bus, BusConfig};
 use cantus_proto::evidence::{SigningKey, Trust, TrustedKey};
 use cantus_proto::ids::RunId;
@@ -31,6 +32,9 @@ pub struct Arguments {
     shape: Shape,
     #[arg(long)]
     items: usize,
+    /// Attempts of one role on the bus at the same time
+    #[arg(long, default_value_t = QUEUE_WINDOW, env = "CANTUS_BENCH_WINDOW")]
+    window: u32,
     /// Only read the journal, and say how long it took
     #[arg(long)]
     replay: bool,
@@ -47,7 +51,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     .await?;
     let (key, verifier) = (SigningKey::generate()?, SigningKey::generate()?);
     let trusted = |key: &SigningKey| vec![TrustedKey::new(key.verifying_key(), None)];
-    let settings = settings(Trust::new(trusted(&verifier), trusted(&key))?);
+    let settings = settings(Trust::new(trusted(&verifier), trusted(&key))?, arguments.window);
     let parts =
         Parts { bus: bus.clone(), hub: None, key: Arc::new(key), roles: vec![plans::role()] };
     let begun = Instant::now();
@@ -83,7 +87,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let elapsed_s = submitted.elapsed().as_secs_f64();
-        print(&handle, run, elapsed_s).await?;
+        print(&handle, run, elapsed_s, bus.journal_last_sequence().await?).await?;
     } else {
         let id = run.clone();
         let state =
@@ -102,6 +106,7 @@ async fn print(
     handle: &cantus_coordinator::kernel::Handle,
     run: RunId,
     elapsed_s: f64,
+    appends: u64,
 ) -> anyhow::Result<()> {
     let (state, mut waits) = handle
         .ask(move |core| {
@@ -119,6 +124,7 @@ async fn print(
         json!({
             "elapsed_s": elapsed_s,
             "state": state,
+            "appends": appends,
             "lease_ms_p50": at(0.50),
             "lease_ms_p99": at(0.99),
             "rss_mb_max": rss_mb_max()?,
@@ -127,12 +133,12 @@ async fn print(
     Ok(())
 }
 
-fn settings(trust: Trust) -> Settings {
+fn settings(trust: Trust, queue_window: u32) -> Settings {
     Settings {
         lease_ms: 15_000,
         heartbeat_ms: 2_000,
         queue_wait_ms: 3_600_000,
-        queue_window: cantus_coordinator::ops::serve::QUEUE_WINDOW,
+        queue_window,
         verify_ahead: 2,
         checks_max: 2,
         artifact_bytes_max: limits::ARTIFACT_BYTES_MAX,

@@ -34,8 +34,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     ];
     let mut figures = serde_json::Map::new();
     for (name, shape, items) in shapes {
-        let bound = bound::items_per_s(items, arguments.workers).await?;
-        let ran = shape_figures(shape, items, arguments.workers, bound).await?;
+        let ran = shape_figures(shape, items, arguments.workers).await?;
         if !arguments.json {
             println!("{name}, {items} items");
             print(&ran, false);
@@ -48,14 +47,14 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn shape_figures(
-    shape: Shape,
-    items: usize,
-    workers: usize,
-    bound: f64,
-) -> anyhow::Result<Value> {
+/// The bound is measured before and after, since machines are not steady; the mean counts.
+async fn shape_figures(shape: Shape, items: usize, workers: usize) -> anyhow::Result<Value> {
+    let (before, bound_appends) = bound::items_per_s(items, workers).await?;
     let nats = Nats::start(&["worker"]);
     let ran = coordinate(&nats, shape, items, workers, "bench").await?;
+    drop(nats);
+    let (after, _) = bound::items_per_s(items, workers).await?;
+    let bound = f64::midpoint(before, after);
     anyhow::ensure!(ran["state"] == "completed", "the run ended as {}", ran["state"]);
     let items_per_s = items as f64 / ran["elapsed_s"].as_f64().unwrap_or(f64::INFINITY);
     Ok(json!({
@@ -66,6 +65,8 @@ async fn shape_figures(
         "lease_ms_p50": ran["lease_ms_p50"],
         "lease_ms_p99": ran["lease_ms_p99"],
         "rss_mb_max": ran["rss_mb_max"],
+        "appends": ran["appends"],
+        "bound_appends": bound_appends,
     }))
 }
 
@@ -98,6 +99,8 @@ pub async fn child(
     let mut command = tokio::process::Command::new(std::env::current_exe()?);
     command.args(["coordinator", "--url", &nats.url(), "--run", run, "--shape", shape.get_name()]);
     command.args(["--items", &items.to_string()]);
+    // As `cantus serve` has it.
+    command.env("TOKIO_WORKER_THREADS", "1");
     if replay {
         command.arg("--replay");
     }

@@ -11,7 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use file::{
-    BusSection, Config, CoordinatorSection, Mount, RoleKindName, RoleSection, TEMPLATE,
+    BusSection, Config, CoordinatorSection, Mount, RoleKindName, RoleSection, SAMPLE_AGENT,
+    TEMPLATE,
 };
 pub use secrets::Secrets;
 
@@ -95,6 +96,12 @@ impl Home {
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.dir.join("cantus.yaml")
+    }
+
+    /// Where agents may be kept, to be mounted into workers.
+    #[must_use]
+    pub fn agent(&self) -> PathBuf {
+        self.dir.join("agent")
     }
 
     /// The socket of the API.

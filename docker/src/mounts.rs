@@ -55,6 +55,9 @@ const SOURCES_REFUSED: [(&str, &str); 5] = [
 /// Directories of the container that are Cantus's or the kernel's.
 const TARGETS_REFUSED: [&str; 7] = ["/cantus", "/tmp", "/proc", "/sys", "/dev", "/run", "/var/run"];
 
+/// The one directory below the state directory that roles may mount: it is made for agents and holds no state.
+const AGENT_DIR: &str = "agent";
+
 /// Checks a role's mounts against the host as it is now; answers them with their links resolved.
 ///
 /// # Errors
@@ -92,7 +95,8 @@ fn exposed(source: &Path, docker_socket: &Path, state_dir: &Path) -> Option<Stri
     if docker_socket.starts_with(source) {
         return Some("the Docker socket".to_owned());
     }
-    if state_dir.starts_with(source) || source.starts_with(state_dir) {
+    let is_agents = source.starts_with(state_dir.join(AGENT_DIR));
+    if state_dir.starts_with(source) || (source.starts_with(state_dir) && !is_agents) {
         return Some("the state of this installation, with its keys".to_owned());
     }
     SOURCES_REFUSED.iter().find_map(|(refused, what)| {
@@ -135,6 +139,9 @@ mod tests {
                 refused(&[mount(source, "/data")], &state).contains("state of this installation")
             );
         }
+        std::fs::create_dir_all(state.join("agent")).unwrap();
+        let agent = [mount(state.join("agent"), "/agent")];
+        assert!(check(&agent, Path::new("/var/run/docker.sock"), &state).is_ok());
         let link = dir.path().join("link");
         std::os::unix::fs::symlink("/proc", &link).unwrap();
         assert!(refused(&[mount(&link, "/data")], &state).contains("host's processes"));

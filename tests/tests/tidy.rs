@@ -180,7 +180,7 @@ fn dependencies_point_one_way() {
 fn every_case_names_tests_that_exist() {
     let cases = std::fs::read_to_string(root().join("docs/CASES.md")).unwrap();
     let all: String = sources().into_iter().map(|source| source.text).collect();
-    let rows: Vec<&str> = cases.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    let rows: Vec<&str> = cases.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
     assert!(rows.len() > 40, "the table was not found");
     let mut problems = Vec::new();
     for row in rows {

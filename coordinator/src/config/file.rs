@@ -13,6 +13,9 @@ use super::HomeError;
 /// What `cantus init` writes.
 pub const TEMPLATE: &str = include_str!("template.yaml");
 
+/// The agent that `cantus init` writes.
+pub const SAMPLE_AGENT: &str = include_str!("agent.sh");
+
 /// The whole file. Defaults < file < environment < flags.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -18,8 +18,9 @@ use crate::grpc::{Api, service};
 use crate::hub::Hub;
 use crate::kernel::{Kernel, Parts, upkeep};
 
-/// Attempts of one role on the bus at the same time; see [`Settings::queue_window`].
-pub const QUEUE_WINDOW: u32 = 32;
+/// Attempts of one role on the bus at the same time; see [`Settings::queue_window`]. Just enough that eight workers
+/// that answer at once find work: each more is a fraction of a millisecond that something urgent waits.
+pub const QUEUE_WINDOW: u32 = 12;
 /// See [`Settings::checks_max`].
 const CHECKS_MAX: u32 = 2;
 

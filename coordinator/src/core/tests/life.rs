@@ -151,6 +151,30 @@ fn no_more_than_so_many_verify_ahead() {
 }
 
 #[test]
+fn an_outrun_candidate_lands_before_anything_new_begins() {
+    let mut world = World::with(Settings { verify_ahead: 2, ..settings() }, plan("a, b, c, d"));
+    for id in ["a", "b", "c", "d"] {
+        world.produce(id);
+    }
+    for id in ["a", "b"] {
+        world.merge(id, id, "start");
+        world.verify(id, Ending::Exit(0));
+    }
+    world.land("a");
+    // Until b has tried to land, nobody knows that it was outrun: a place is free for c.
+    assert_eq!(world.states(), "a Landed, b Landing, c Merging, d Gated");
+    world.moved("b", "a landed");
+    world.merge("c", "c", "a landed");
+    world.verify("c", Ending::Exit(0));
+    world.land("c");
+    world.merge("b", "b again", "c landed");
+    assert_eq!(world.states(), "a Landed, b VerifyQueued, c Landed, d Gated");
+    world.verify("b", Ending::Exit(0));
+    world.land("b");
+    assert_eq!(world.states(), "a Landed, b Landed, c Landed, d Merging");
+}
+
+#[test]
 fn a_run_of_that_name_is_refused() {
     let mut world = World::of("a");
     assert_eq!(world.step(submission("run", plan("b"))), 0);
