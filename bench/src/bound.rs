@@ -47,7 +47,7 @@ async fn publish(bus: Bus, run: RunId, items: usize) -> anyhow::Result<()> {
             item: item.id,
             number: AttemptNumber(1),
             role: item.role,
-            contract: item.contract,
+            contract: (*item.contract).clone(),
             repository: RepositoryId::of(""),
             target: "refs/cantus/none".to_owned(),
             base_min: CommitId::new("0".repeat(40))?,

@@ -36,6 +36,7 @@ pub fn plan(shape: Shape, items: usize) -> Plan {
             vec![id(before + number % LAYER), id(before + (number + 1) % LAYER)]
         }
     };
+    let contract = std::sync::Arc::new(contract());
     let items = (0..items).map(|number| PlanItem {
         id: id(number),
         needs: needs(number),
@@ -44,7 +45,7 @@ pub fn plan(shape: Shape, items: usize) -> Plan {
         complexity: Complexity::Small,
         priority: 0,
         attempts_max: 3,
-        contract: contract(),
+        contract: std::sync::Arc::clone(&contract),
     });
     Plan { repository: None, target: None, landing: LandingStyle::Merge, items: items.collect() }
 }

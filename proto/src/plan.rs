@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::contract::Contract;
 use crate::ids::{ItemId, RoleName};
@@ -64,8 +65,8 @@ pub struct PlanItem {
     pub priority: i32,
     /// Attempts at producing or repairing, at most; from 1.
     pub attempts_max: u32,
-    /// What it must achieve.
-    pub contract: Contract,
+    /// What it must achieve; shared by items that are alike.
+    pub contract: Arc<Contract>,
 }
 
 /// Expected size of an item (SPEC E2).

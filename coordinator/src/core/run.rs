@@ -78,8 +78,8 @@ impl Run {
         for node in &plan.items {
             // Plans made by programs repeat one contract thousands of times.
             let shared = match contract.take() {
-                Some(before) if *before == node.contract => before,
-                _ => Arc::new(node.contract.clone()),
+                Some(before) if before == node.contract => before,
+                _ => Arc::clone(&node.contract),
             };
             contract = Some(Arc::clone(&shared));
             let needs: Box<[ItemIndex]> = node.needs.iter().map(|need| by_id[need]).collect();

@@ -4,7 +4,7 @@
 //! names both: either our bug or a journal that is not ours.
 
 use cantus_proto::ids::AttemptNumber;
-use cantus_proto::message::{AttemptKind, Candidate, Defect};
+use cantus_proto::message::{AttemptKind, Candidate, Defect, WorkResult};
 
 use super::event::{Millis, Proof};
 use super::item::{Attempt, Inconsistent, Item, Landed, Outcome, SavedWork, State};
@@ -98,7 +98,7 @@ impl Item {
             }
             (State::Working, F::Delivered(number, result)) => {
                 self.end_attempt(at, *number, Outcome::HandedIn)?;
-                self.attempts.last_mut()?.result = Some(result.clone());
+                self.attempts.last_mut()?.result = Some(shared(result));
                 self.proof = None;
                 State::Gating
             }
@@ -191,11 +191,17 @@ impl Item {
         holder: &Holder,
     ) -> Option<()> {
         self.started.get_or_insert(at);
+        let role = self.role.clone();
         let attempt = self.newest(number)?;
         if let Some(before) = attempt.holder.take() {
             attempt.superseded.push(before.lease);
         }
-        attempt.holder = Some(Box::new(holder.clone()));
+        let mut holder = holder.clone();
+        // One name for all items of a role: large plans are mostly such repetitions.
+        if holder.leased.role == role {
+            holder.leased.role = role;
+        }
+        attempt.holder = Some(Box::new(holder));
         attempt.leased = Some(at);
         attempt.token = position;
         Some(())
@@ -246,4 +252,13 @@ impl Item {
         let name = fact.split(['(', ' ', '{']).next().unwrap_or_default().to_owned();
         Inconsistent { item: self.id.to_string(), state, fact: name }
     }
+}
+
+/// A result of which nothing came has one name for its two ends.
+fn shared(result: &WorkResult) -> Box<WorkResult> {
+    let mut result = Box::new(result.clone());
+    if result.head == result.base {
+        result.head = result.base.clone();
+    }
+    result
 }

@@ -20,7 +20,7 @@ pub fn encode(plan: &Plan) -> Bytes {
     let mut contracts: Vec<&Contract> = Vec::new();
     let items = plan.items.iter().map(|item| {
         // Plans made by programs repeat the contract before; a plan of people is short.
-        if contracts.last().is_none_or(|before| **before != item.contract) {
+        if contracts.last().is_none_or(|before| **before != *item.contract) {
             contracts.push(&item.contract);
         }
         v1::PlanItem {
@@ -56,8 +56,9 @@ pub fn decode(bytes: &[u8]) -> Result<Arc<Plan>, RecordError> {
     if plan.version != WIRE_VERSION {
         return Err(RecordError::Version { found: plan.version });
     }
-    let contracts: Vec<Contract> =
-        document.contracts.into_iter().map(Contract::try_from).collect::<Result<_, _>>()?;
+    let shared = |wire| Ok::<_, RecordError>(Arc::new(Contract::try_from(wire)?));
+    let contracts: Vec<Arc<Contract>> =
+        document.contracts.into_iter().map(shared).collect::<Result<_, _>>()?;
     let ids: Vec<ItemId> =
         plan.items.iter().map(|item| ItemId::new(&item.id)).collect::<Result<_, _>>()?;
     let items = plan.items.into_iter().zip(&ids).map(|(item, id)| {
@@ -76,7 +77,7 @@ pub fn decode(bytes: &[u8]) -> Result<Arc<Plan>, RecordError> {
                 .ok_or(RecordError::Unknown("complexity"))?,
             priority: item.priority,
             attempts_max: item.attempts_max,
-            contract: contract.clone(),
+            contract: Arc::clone(contract),
         })
     });
     let landing = LandingStyle::ALL.into_iter().find(|style| style.as_str() == plan.landing);

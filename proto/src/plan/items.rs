@@ -1,5 +1,7 @@
 //! Reads the items of a plan as they come, and what the plan states once for all of them.
 
+use std::sync::Arc;
+
 use super::bounds::{
     ATTEMPTS_MAX_DEFAULT, ATTEMPTS_MAX_MAX, CONTRACTS_BYTES_MAX, ITEMS_MAX, NEEDS_MAX, PRIORITY,
     ROLE_DEFAULT, VERIFIER_DEFAULT,
@@ -161,7 +163,7 @@ fn plan_item(id: ItemId, needs: Vec<ItemId>, body: Body) -> PlanItem {
         complexity: settings.complexity,
         priority: settings.priority,
         attempts_max: settings.attempts_max,
-        contract,
+        contract: Arc::new(contract),
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn plan(line: &str) -> Plan {
             complexity: Complexity::Small,
             priority: 0,
             attempts_max: 3,
-            contract: contract(id.trim()),
+            contract: std::sync::Arc::new(contract(id.trim())),
         }
     });
     Plan { repository: None, target: None, landing: LandingStyle::Merge, items: items.collect() }

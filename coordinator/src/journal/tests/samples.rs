@@ -67,7 +67,7 @@ pub(super) fn item(id: &str, needs: &[&str], goal: &str) -> PlanItem {
         complexity: Complexity::Medium,
         priority: 0,
         attempts_max: 3,
-        contract: contract(goal),
+        contract: Arc::new(contract(goal)),
     }
 }
 
