@@ -94,11 +94,35 @@ fn room(room: &Path) -> Result<(), std::io::Error> {
     Ok(())
 }
 
-/// The patch from the base to the refuted work, cut where it gets too long.
+/// The patch from the base to the refuted work and, where the target has moved on in the same files, the patch
+/// of that: who redoes a conflict needs both sides.
 fn diff(repository: &Repository, base: &str) -> Result<Vec<u8>, git2::Error> {
     let before = repository.find_commit(Oid::from_str(base)?)?.tree()?;
-    let after = repository.find_reference(DEFECT_REF)?.peel_to_tree()?;
-    let diff = repository.diff_tree_to_tree(Some(&before), Some(&after), None)?;
+    let refuted = repository.find_reference(DEFECT_REF)?.peel_to_tree()?;
+    let now = repository.head()?.peel_to_tree()?;
+    let mine = repository.diff_tree_to_tree(Some(&before), Some(&refuted), None)?;
+    let mut same_files = git2::DiffOptions::new();
+    same_files.disable_pathspec_match(true);
+    let mut touched = 0;
+    for path in mine.deltas().filter_map(|delta| delta.new_file().path_bytes().map(<[u8]>::to_vec))
+    {
+        same_files.pathspec(path);
+        touched += 1;
+    }
+    let mut text = patch(&mine)?;
+    if touched > 0 {
+        let theirs =
+            repository.diff_tree_to_tree(Some(&before), Some(&now), Some(&mut same_files))?;
+        if theirs.deltas().len() > 0 {
+            text.extend_from_slice(b"\n[what has landed in the same files since]\n");
+            text.extend(patch(&theirs)?);
+        }
+    }
+    Ok(text)
+}
+
+/// A patch as text, cut where it gets too long.
+fn patch(diff: &git2::Diff<'_>) -> Result<Vec<u8>, git2::Error> {
     let mut patch = Vec::new();
     let printed = diff.print(DiffFormat::Patch, |_, _, line| {
         if matches!(line.origin(), '+' | '-' | ' ') {
@@ -174,4 +198,46 @@ fn reap(arguments: &ReapArgs) -> Result<(), ServeError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commit(
+        repository: &Repository,
+        reference: &str,
+        parent: Option<Oid>,
+        files: &[(&str, &str)],
+    ) -> Oid {
+        let mut builder = repository.treebuilder(None).unwrap();
+        for (name, text) in files {
+            builder.insert(name, repository.blob(text.as_bytes()).unwrap(), 0o100_644).unwrap();
+        }
+        let tree = repository.find_tree(builder.write().unwrap()).unwrap();
+        let who = git2::Signature::new("t", "t@localhost", &git2::Time::new(0, 0)).unwrap();
+        let parent = parent.map(|id| repository.find_commit(id).unwrap());
+        let parents: Vec<_> = parent.iter().collect();
+        let id = repository.commit(None, &who, &who, "t", &tree, &parents).unwrap();
+        repository.reference(reference, id, true, "t").unwrap();
+        id
+    }
+
+    /// W8: the redo of a conflict sees both sides, of the files that both touched.
+    #[test]
+    fn a_redo_sees_its_own_diff_and_what_landed_in_the_same_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let repository = Repository::init(directory.path()).unwrap();
+        let base = commit(&repository, "refs/heads/base", None, &[("a", "old\n"), ("b", "old\n")]);
+        commit(&repository, DEFECT_REF, Some(base), &[("a", "mine\n"), ("b", "old\n")]);
+        repository.set_head("refs/heads/now").unwrap();
+        commit(&repository, "refs/heads/now", Some(base), &[("a", "old\n"), ("b", "other\n")]);
+        let alone = String::from_utf8(diff(&repository, &base.to_string()).unwrap()).unwrap();
+        assert!(alone.contains("+mine") && !alone.contains("has landed"), "{alone}");
+        commit(&repository, "refs/heads/now", Some(base), &[("a", "theirs\n"), ("b", "other\n")]);
+        let both = String::from_utf8(diff(&repository, &base.to_string()).unwrap()).unwrap();
+        let (mine, theirs) = both.split_once("[what has landed in the same files since]").unwrap();
+        assert!(mine.contains("+mine") && theirs.contains("+theirs"), "{both}");
+        assert!(!both.contains("other"), "{both}");
+    }
 }
