@@ -31,10 +31,6 @@ pub use effects::Effects;
 const REPORTS_PER_TURN_MAX: usize = 256;
 /// Most events of people and of the hub that wait for the loop; more make their senders wait.
 const INBOX_MAX: usize = 256;
-/// Longest compiled plan in bytes: 200,000 items with short contracts fit.
-const PLAN_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// How long a plan may take to come from the blob store at a replay.
-const PLAN_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why the coordinator stopped.
 #[derive(Debug, thiserror::Error)]
@@ -419,7 +415,7 @@ async fn fetch_plan(
     sequence: u64,
 ) -> Result<Arc<cantus_proto::plan::Plan>, KernelError> {
     let bytes = bus
-        .get_blob(blob, PLAN_BYTES_MAX, PLAN_PATIENCE)
+        .get_blob(blob, plan::COMPILED_BYTES_MAX, plan::PATIENCE)
         .await
         .map_err(|source| KernelError::Plan { run: run.to_string(), source })?;
     plan::decode(&bytes).map_err(|source| KernelError::Record { sequence, source })

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         .init();
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     if matches!(cli.command, Command::Serve(_)) {
-        // Its loop is one task by nature, and handing messages between threads costs it a third of its speed.
+        // Its loop is one task by nature; in the runs of docs/BENCH.md a second thread made it slower.
         builder.worker_threads(1);
     }
     let runtime = match builder.enable_all().build() {

@@ -43,3 +43,15 @@ fn instance(home: &Home) -> Result<String, HomeError> {
     home.make()?;
     home.instance()
 }
+
+/// Waits for SIGTERM or SIGINT.
+pub(crate) async fn signalled() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}

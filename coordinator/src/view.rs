@@ -4,6 +4,7 @@
 
 use cantus_proto::ids::RunId;
 use cantus_proto::message::{AttemptKind, Claim, Commits, Isolation};
+use cantus_proto::plan::{Diagnostic, Severity};
 use cantus_proto::wire::v1;
 
 use crate::core::Core;
@@ -169,6 +170,20 @@ fn kind(kind: AttemptKind) -> &'static str {
         AttemptKind::Produce => "produce",
         AttemptKind::Repair => "repair",
         AttemptKind::Verify => "verify",
+    }
+}
+
+/// A message about a plan.
+#[must_use]
+pub fn diagnostic(diagnostic: &Diagnostic) -> v1::Diagnostic {
+    v1::Diagnostic {
+        file: diagnostic.file.clone(),
+        line: diagnostic.line,
+        column: diagnostic.column,
+        code: diagnostic.code.to_owned(),
+        error: diagnostic.severity == Severity::Error,
+        message: diagnostic.message.clone(),
+        hint: diagnostic.hint.clone(),
     }
 }
 

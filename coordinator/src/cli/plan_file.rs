@@ -6,12 +6,13 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use cantus_proto::plan::Compiled;
 use cantus_proto::plan::bounds::PLAN_BYTES_MAX;
 use cantus_proto::plan::compile::compile_bytes;
-use cantus_proto::plan::{self, Compiled, Severity};
 use cantus_proto::wire::v1::Diagnostic;
 
 use super::error::CliError;
+use crate::view;
 
 /// The name that stands for standard input.
 const STDIN: &str = "-";
@@ -47,7 +48,7 @@ impl PlanFile {
     /// Compiles it; also gives the diagnostics as the API has them.
     pub(super) fn compile(&self) -> (Compiled, Vec<Diagnostic>) {
         let compiled = compile_bytes(&self.name, &self.bytes);
-        let diagnostics = compiled.diagnostics.iter().map(diagnostic).collect();
+        let diagnostics = compiled.diagnostics.iter().map(view::diagnostic).collect();
         (compiled, diagnostics)
     }
 
@@ -74,19 +75,6 @@ fn is_path(location: &str) -> bool {
 fn absolute(path: &Path) -> String {
     let found = path.canonicalize().or_else(|_| std::path::absolute(path));
     found.unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
-}
-
-/// A diagnostic as the API has it.
-pub(super) fn diagnostic(diagnostic: &plan::Diagnostic) -> Diagnostic {
-    Diagnostic {
-        file: diagnostic.file.clone(),
-        line: diagnostic.line,
-        column: diagnostic.column,
-        code: diagnostic.code.to_owned(),
-        error: diagnostic.severity == Severity::Error,
-        message: diagnostic.message.clone(),
-        hint: diagnostic.hint.clone(),
-    }
 }
 
 #[cfg(test)]

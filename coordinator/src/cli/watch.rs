@@ -25,6 +25,7 @@ use super::render::run;
 use super::terminal::{self, Size};
 use super::{json, text};
 use crate::kernel::now;
+use crate::ops::signalled;
 
 /// Pause between two pictures at least: ten a second is as much as people see.
 const PICTURE_PAUSE: Duration = Duration::from_millis(100);
@@ -79,7 +80,7 @@ async fn until_end(
     let mut away = String::new();
     let mut pictures = tokio::time::interval(PICTURE_PAUSE);
     pictures.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut signals = std::pin::pin!(interrupted());
+    let mut signals = std::pin::pin!(signalled());
     loop {
         tokio::select! {
             next = heard.recv() => match next {
@@ -121,18 +122,6 @@ fn exit(view: &RunView) -> Exit {
         "cancelled" => Exit::Cancelled,
         _ => Exit::Internal,
     }
-}
-
-/// Waits for Ctrl-C or SIGTERM.
-async fn interrupted() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
 }
 
 impl Show {

@@ -1,10 +1,9 @@
 //! Submission: compile, find the repository, announce its source, and only then let the run exist.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use cantus_proto::ids::RunId;
-use cantus_proto::plan::{Compiled, Diagnostic, Plan, Severity, compile::compile};
+use cantus_proto::plan::{Compiled, Plan, compile::compile};
 use cantus_proto::wire::v1;
 use tonic::Status;
 
@@ -13,13 +12,10 @@ use crate::core::event::{Event, Repository, Submission};
 use crate::hub::Hub;
 use crate::journal::plan;
 use crate::kernel::chain;
+use crate::view;
 
 /// Branch that a run lands on when nobody names one.
 const DEFAULT_TARGET: &str = "main";
-/// How long the plan may take to reach the blob store.
-const PLAN_PATIENCE: Duration = Duration::from_secs(60);
-/// Longest compiled plan in bytes; as long as a replay fetches.
-const PLAN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 pub(super) async fn submit(
     api: &Api,
@@ -29,7 +25,8 @@ pub(super) async fn submit(
     // A large plan takes seconds, in which heartbeats are to be answered.
     let compiled = tokio::task::spawn_blocking(move || compile(&file, &text)).await;
     let compiled = compiled.map_err(|error| Status::internal(error.to_string()))?;
-    let diagnostics: Vec<v1::Diagnostic> = compiled.diagnostics.iter().map(diagnostic).collect();
+    let diagnostics: Vec<v1::Diagnostic> =
+        compiled.diagnostics.iter().map(view::diagnostic).collect();
     let Compiled { plan: Some(plan), .. } = compiled else {
         return Ok(v1::SubmitResponse { diagnostics, ..Default::default() });
     };
@@ -49,9 +46,9 @@ pub(super) async fn submit(
     })?;
     let bytes = plan::encode(&plan);
     let plan_blob =
-        api.bus.put_blob(&bytes, PLAN_BYTES_MAX, PLAN_PATIENCE).await.map_err(|error| {
-            Status::unavailable(format!("the plan cannot be stored: {}", chain(&error)))
-        })?;
+        api.bus.put_blob(&bytes, plan::COMPILED_BYTES_MAX, plan::PATIENCE).await.map_err(
+            |error| Status::unavailable(format!("the plan cannot be stored: {}", chain(&error))),
+        )?;
     let target = repository.target.clone();
     let submission = Submission {
         run: run.clone(),
@@ -116,16 +113,4 @@ async fn find_repository(
         style,
     };
     Ok((repository, landing.notice.unwrap_or_default()))
-}
-
-fn diagnostic(diagnostic: &Diagnostic) -> v1::Diagnostic {
-    v1::Diagnostic {
-        file: diagnostic.file.clone(),
-        line: diagnostic.line,
-        column: diagnostic.column,
-        code: diagnostic.code.to_owned(),
-        error: diagnostic.severity == Severity::Error,
-        message: diagnostic.message.clone(),
-        hint: diagnostic.hint.clone(),
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use cantus_proto::contract::Contract;
@@ -12,6 +13,11 @@ use cantus_proto::wire::v1;
 use prost::Message as _;
 
 use super::wire::RecordError;
+
+/// Longest compiled plan in bytes: 200,000 items with short contracts fit.
+pub const COMPILED_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// How long a compiled plan may take to or from the blob store.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Encodes a plan.
 #[must_use]

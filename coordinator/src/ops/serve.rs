@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 
-use super::{bus_url, connect};
+use super::{bus_url, connect, signalled};
 use crate::config::{Config, Home, Secrets};
 use crate::core::Settings;
 use crate::grpc::{Api, service};
@@ -82,7 +82,7 @@ pub async fn serve(home: &Home, options: Options) -> anyhow::Result<()> {
     let mut running = tokio::spawn(kernel.run(stopped));
     let ended = tokio::select! {
         ended = &mut running => Some(ended),
-        signalled = signal() => {
+        signalled = signalled() => {
             signalled?;
             None
         }
@@ -159,16 +159,4 @@ async fn router(api: &Arc<Api>) -> anyhow::Result<tonic::transport::server::Rout
 
 async fn stopping(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stop| *stop).await;
-}
-
-/// Waits for SIGTERM or SIGINT.
-async fn signal() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
 }

@@ -71,7 +71,7 @@ mod tests {
     fn the_compiler_prints_the_same_line() {
         let compiled = cantus_proto::plan::compile::compile("plan.yaml", "versoin: 1\nitems: []\n");
         let found = &compiled.diagnostics[0];
-        let shown = line(&crate::cli::plan_file::diagnostic(found), Paint::NEVER);
+        let shown = line(&crate::view::diagnostic(found), Paint::NEVER);
         assert_eq!(shown, format!("{found}\n"));
     }
 }
