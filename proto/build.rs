@@ -10,6 +10,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let descriptors = protox::compile(files, ["."])?;
     let out = std::path::PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().btree_map(".").compile_fds(descriptors)?;
+    let talks = std::env::var_os("CARGO_FEATURE_NET").is_some();
+    tonic_prost_build::configure()
+        .btree_map(".")
+        .build_client(talks)
+        .build_server(talks)
+        .compile_fds(descriptors)?;
     Ok(())
 }

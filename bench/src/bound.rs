@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use cantus_coordinator::core::event::Millis;
-use cantus_coordinator::journal::wire;
+use cantus_core::event::Millis;
+use cantus_core::journal::wire;
 use cantus_proto::bus::Bus;
 use cantus_proto::ids::{AttemptNumber, CommitId, RepositoryId, RunId};
 use cantus_proto::message::{Attempt, AttemptLimits, Work};

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cantus_coordinator::core::Settings;
-use cantus_coordinator::core::event::{Event, Submission};
-use cantus_coordinator::journal;
 use cantus_coordinator::kernel::{Kernel, Parts};
 use cantus_coordinator::ops::serve::QUEUE_WINDOW;
+use cantus_core::Settings;
+use cantus_core::event::{Event, Submission};
+use cantus_core::journal;
 use cantus_proto::bus::{Bus, BusConfig};
 use cantus_proto::evidence::{SigningKey, Trust, TrustedKey};
 use cantus_proto::ids::RunId;

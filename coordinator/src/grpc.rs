@@ -18,12 +18,12 @@ use cantus_proto::wire::v1::cantus_server::{Cantus, CantusServer};
 use futures::Stream;
 use tonic::{Request, Response, Status};
 
-use crate::core::Core;
-use crate::core::event::Event;
-use crate::core::item::{Item, State};
 use crate::hub::Hub;
 use crate::kernel::{self, Effects, Handle, Stopped};
 use crate::view;
+use cantus_core::Core;
+use cantus_core::event::Event;
+use cantus_core::item::{Item, State};
 
 /// Shortest pause between two views of one watcher: ten a second is what a terminal shows.
 const WATCH_PAUSE: Duration = Duration::from_millis(100);

@@ -19,11 +19,11 @@ use cantus_proto::message::{HeartbeatReply, LeaseEvent, LeaseReport, Report};
 use futures::StreamExt as _;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::core::event::{Event, Millis};
-use crate::core::{Core, Settings};
 use crate::hub::Hub;
-use crate::journal::wire::RecordError;
-use crate::journal::{plan, wire};
+use cantus_core::event::{Event, Millis};
+use cantus_core::journal::wire::RecordError;
+use cantus_core::journal::{plan, wire};
+use cantus_core::{Core, Settings};
 
 pub use effects::Effects;
 
@@ -63,7 +63,7 @@ pub enum KernelError {
         /// Its place.
         sequence: u64,
         /// Which item and state.
-        source: crate::core::item::Inconsistent,
+        source: cantus_core::item::Inconsistent,
     },
     /// The connection was closed.
     #[error("the connection to the bus was closed")]

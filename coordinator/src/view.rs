@@ -7,10 +7,10 @@ use cantus_proto::message::{AttemptKind, Claim, Commits, Isolation};
 use cantus_proto::plan::{Diagnostic, Severity};
 use cantus_proto::wire::v1;
 
-use crate::core::Core;
-use crate::core::event::{ItemIndex, Millis};
-use crate::core::item::{Attempt, Item, Outcome, State};
-use crate::core::run::Run;
+use cantus_core::Core;
+use cantus_core::event::{ItemIndex, Millis};
+use cantus_core::item::{Attempt, Item, Outcome, State};
+use cantus_core::run::Run;
 
 /// A run with all its items.
 #[must_use]

@@ -1,5 +1,6 @@
 //! The language that all Cantus processes share: ids, contract, plan, evidence, wire messages and the bus.
 
+#[cfg(feature = "net")]
 pub mod bus;
 pub mod contract;
 pub mod evidence;

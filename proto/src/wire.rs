@@ -26,7 +26,7 @@ use crate::message::{Attempt, Heartbeat, HeartbeatReply, LeaseNote, Report, Sour
     reason = "generated; documented in the .proto files"
 )]
 pub mod v1 {
-    tonic::include_proto!("cantus.v1");
+    include!(concat!(env!("OUT_DIR"), "/cantus.v1.rs"));
 }
 
 /// The compiled file descriptor set, for gRPC reflection.

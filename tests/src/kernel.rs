@@ -7,7 +7,7 @@ mod plan;
 mod taker;
 mod upstream;
 
-use cantus_coordinator::core::Settings;
+use cantus_core::Settings;
 use cantus_proto::evidence::{SigningKey, Trust, TrustedKey};
 use cantus_proto::ids::{ItemId, RoleName, RunId};
 use cantus_proto::limits;

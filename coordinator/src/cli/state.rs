@@ -96,8 +96,8 @@ pub(super) fn counts<'s>(states: impl Iterator<Item = &'s str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::event::ItemIndex;
-    use crate::core::item::State;
+    use cantus_core::event::ItemIndex;
+    use cantus_core::item::State;
 
     #[test]
     fn every_word_of_the_core_has_its_own_place() {

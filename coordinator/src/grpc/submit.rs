@@ -8,11 +8,11 @@ use cantus_proto::wire::v1;
 use tonic::Status;
 
 use super::Api;
-use crate::core::event::{Event, Repository, Submission};
 use crate::hub::Hub;
-use crate::journal::plan;
 use crate::kernel::chain;
 use crate::view;
+use cantus_core::event::{Event, Repository, Submission};
+use cantus_core::journal::plan;
 
 /// Branch that a run lands on when nobody names one.
 const DEFAULT_TARGET: &str = "main";

@@ -12,8 +12,8 @@ use cantus_proto::ids::{Blob, CommitId, RepositoryId};
 use cantus_proto::message::SourceUpdate;
 use tokio::sync::Mutex;
 
-use crate::core::event::Repository;
 use crate::hub::{BundleFile, Hub};
+use cantus_core::event::Repository;
 
 /// Links after which a chain starts anew.
 const LINKS_MAX: u32 = 128;

@@ -13,14 +13,14 @@ use tokio::sync::Semaphore;
 
 use super::announce::Announcer;
 use super::{Handle, chain, now};
-use crate::core::Settings;
-use crate::core::event::{
-    Action, Change, Effect, Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork, Millis,
-    ParkedRecord, Repository,
-};
 use crate::hub::{
     self, EvidenceFile, Hub, InspectRequest, LandError, LandOutcome, LandRequest, MergeOutcome,
     MergeRequest,
+};
+use cantus_core::Settings;
+use cantus_core::event::{
+    Action, Change, Effect, Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork, Millis,
+    ParkedRecord, Repository,
 };
 
 /// Times that an effect is tried before it is given up.

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
-use crate::core::Step;
-use crate::core::event::{Action, Event, Millis};
-use crate::core::record::Record;
-use crate::journal::wire;
+use cantus_core::Step;
+use cantus_core::event::{Action, Event, Millis};
+use cantus_core::journal::wire;
+use cantus_core::record::Record;
 
 use super::{Kernel, KernelError, now};
 

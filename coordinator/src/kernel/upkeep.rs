@@ -9,8 +9,8 @@ use cantus_proto::bus::{BlobError, BlobOrphans, Bus};
 use cantus_proto::ids::{RepositoryId, RunId};
 
 use super::{Handle, chain};
-use crate::core::run::RunState;
 use crate::hub::Hub;
+use cantus_core::run::RunState;
 
 /// Pause before what looked like an orphan is taken for one: longer than any upload takes.
 const UPLOAD_MAX: Duration = Duration::from_secs(10 * 60);
@@ -32,7 +32,7 @@ pub async fn after_start(handle: Handle, bus: Bus, hub: Arc<Hub>) {
 }
 
 /// A run of which everything landed: its work is on the target, and its other attempts are in the blob store.
-fn whole(run: &crate::core::run::Run) -> Option<(RepositoryId, RunId)> {
+fn whole(run: &cantus_core::run::Run) -> Option<(RepositoryId, RunId)> {
     let repository = run.repository.as_ref().filter(|_| run.state() == RunState::Completed)?;
     Some((repository.id.clone(), run.id.clone()))
 }

@@ -13,10 +13,10 @@ use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 
 use super::{bus_url, connect, signalled};
 use crate::config::{Config, Home, Secrets};
-use crate::core::Settings;
 use crate::grpc::{Api, service};
 use crate::hub::Hub;
 use crate::kernel::{Kernel, Parts, upkeep};
+use cantus_core::Settings;
 
 /// Attempts of one role on the bus at the same time; see [`Settings::queue_window`]. Just enough that eight workers
 /// that answer at once find work: each more is a fraction of a millisecond that something urgent waits.

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
-use cantus_coordinator::core::event::{Event, Submission};
-use cantus_coordinator::core::{Core, Settings};
 use cantus_coordinator::grpc::Api;
 use cantus_coordinator::hub::Hub;
-use cantus_coordinator::journal;
 use cantus_coordinator::kernel::{Handle, Kernel, KernelError, Parts};
 use cantus_coordinator::view;
+use cantus_core::event::{Event, Submission};
+use cantus_core::journal;
+use cantus_core::{Core, Settings};
 use cantus_proto::bus::Bus;
 use cantus_proto::plan::compile::compile;
 use cantus_proto::subjects::BusUser;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cantus_coordinator::core::Core;
+use cantus_core::Core;
 use cantus_proto::bus::HeartbeatAnswer;
 use cantus_proto::ids::AttemptNumber;
 use cantus_proto::message::FailureKind;

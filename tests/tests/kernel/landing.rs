@@ -1,6 +1,6 @@
 //! From a result to the target, on real git: verified on the very tree that lands, or not landed.
 
-use cantus_coordinator::core::Settings;
+use cantus_core::Settings;
 use cantus_proto::bus::BlobError;
 use cantus_proto::ids::TreeId;
 use cantus_proto::message::{AttemptKind, FailureKind, LeaseEvent, Work as Task};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cantus_coordinator::core::Settings;
+use cantus_core::Settings;
 use cantus_proto::bus::HeartbeatAnswer;
 use cantus_proto::ids::AttemptNumber;
 use cantus_tests::kernel::{

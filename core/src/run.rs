@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cantus_proto::ids::{Blob, CommitId, ItemId, RunId};
 
-use super::event::{ItemIndex, Millis, Repository, Submission};
-use super::item::{Item, State};
+use crate::event::{ItemIndex, Millis, Repository, Submission};
+use crate::item::{Item, State};
 
 /// A plan at work.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,7 +133,7 @@ impl Run {
         &self.items[place.0 as usize]
     }
 
-    pub(super) fn item_mut(&mut self, place: ItemIndex) -> &mut Item {
+    pub(crate) fn item_mut(&mut self, place: ItemIndex) -> &mut Item {
         &mut self.items[place.0 as usize]
     }
 
@@ -166,7 +166,7 @@ impl Run {
     }
 
     /// Items that become ready because this one has landed or reported.
-    pub(super) fn release_dependents(&mut self, at: Millis, place: ItemIndex) -> Vec<ItemIndex> {
+    pub(crate) fn release_dependents(&mut self, at: Millis, place: ItemIndex) -> Vec<ItemIndex> {
         let mut ready = Vec::new();
         for dependent in self.item(place).dependents.clone() {
             let item = self.item_mut(dependent);
@@ -183,7 +183,7 @@ impl Run {
     }
 
     /// Blocks all that waits, directly or not, for an item that was parked or cancelled.
-    pub(super) fn block_dependents(&mut self, at: Millis, cause: ItemIndex) {
+    pub(crate) fn block_dependents(&mut self, at: Millis, cause: ItemIndex) {
         let mut front: VecDeque<ItemIndex> = self.item(cause).dependents.iter().copied().collect();
         while let Some(place) = front.pop_front() {
             let item = self.item_mut(place);
@@ -199,7 +199,7 @@ impl Run {
     /// Undoes [`Run::block_dependents`] where nothing else blocks, and names what does where something else does.
     ///
     /// Dependents are looked at after all their needs: what blocks an item is what blocks any of them.
-    pub(super) fn unblock_dependents(&mut self, at: Millis, cause: ItemIndex) {
+    pub(crate) fn unblock_dependents(&mut self, at: Millis, cause: ItemIndex) {
         for place in self.dependents_in_order(cause) {
             let State::Blocked(before) = self.item(place).state else { continue };
             let blocker =
@@ -253,6 +253,6 @@ impl Run {
 }
 
 /// A place in the plan as an index; plans have fewer items than `u32` can count.
-pub(super) fn index(place: usize) -> ItemIndex {
+pub(crate) fn index(place: usize) -> ItemIndex {
     ItemIndex(u32::try_from(place).expect("the linter bounds the items of a plan"))
 }

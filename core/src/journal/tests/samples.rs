@@ -14,8 +14,8 @@ use cantus_proto::message::{
 };
 use cantus_proto::plan::{Complexity, LandingStyle, Plan, PlanItem};
 
-use crate::core::event::{ItemIndex, Millis, Repository, Submission};
-use crate::core::record::{Ending, Fact, Holder, ItemFact, Record, Refutation, Refuter};
+use crate::event::{ItemIndex, Millis, Repository, Submission};
+use crate::record::{Ending, Fact, Holder, ItemFact, Record, Refutation, Refuter};
 
 /// The run of all samples: a name that needs care.
 pub(super) const RUN: &str = "run é/1";

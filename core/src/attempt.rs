@@ -5,8 +5,8 @@
 use cantus_proto::ids::{Blob, LeaseId};
 use cantus_proto::message::{AttemptKind, WorkResult};
 
-use super::event::Millis;
-use super::record::{Ending, Holder};
+use crate::event::Millis;
+use crate::record::{Ending, Holder};
 
 /// One try at an item, or at verifying it.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ impl std::fmt::Display for Outcome {
 impl Attempt {
     /// On the bus, and nobody has it.
     #[must_use]
-    pub(super) fn new(kind: AttemptKind, queued: Millis) -> Self {
+    pub(crate) fn new(kind: AttemptKind, queued: Millis) -> Self {
         Self {
             kind,
             queued,

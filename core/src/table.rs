@@ -6,9 +6,9 @@
 use cantus_proto::ids::AttemptNumber;
 use cantus_proto::message::{AttemptKind, Candidate, Defect, WorkResult};
 
-use super::event::{Millis, Proof};
-use super::item::{Attempt, Inconsistent, Item, Landed, Outcome, SavedWork, State};
-use super::record::{Holder, ItemFact as F, Refuter};
+use crate::event::{Millis, Proof};
+use crate::item::{Attempt, Inconsistent, Item, Landed, Outcome, SavedWork, State};
+use crate::record::{Holder, ItemFact as F, Refuter};
 
 impl Item {
     /// Does what the fact says. `position` is the record's own.

@@ -4,8 +4,8 @@
 
 use cantus_proto::contract::Contract;
 
-use super::event::Change;
-use super::text::show;
+use crate::event::Change;
+use crate::text::show;
 
 /// Git's file modes, as tree entries have them.
 const MODE_SYMLINK: u32 = 0o120_000;

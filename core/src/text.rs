@@ -4,17 +4,17 @@
 //! in messages to workers, and both must stay far below what the bus takes.
 
 /// Longest reason or finding in bytes: more is a log, and a log is an artifact.
-pub(super) const TEXT_BYTES_MAX: usize = 2 * 1024;
+pub(crate) const TEXT_BYTES_MAX: usize = 2 * 1024;
 /// Most findings that are spelled out; the rest is counted. A defect is for reading.
-pub(super) const FINDINGS_MAX: usize = 20;
+pub(crate) const FINDINGS_MAX: usize = 20;
 
 /// A raw path for people: lossy, with control characters escaped.
-pub(super) fn show(path: &[u8]) -> String {
+pub(crate) fn show(path: &[u8]) -> String {
     String::from_utf8_lossy(path).chars().flat_map(char::escape_debug).collect()
 }
 
 /// The text, or its beginning and how much is left out.
-pub(super) fn cut(mut text: String) -> String {
+pub(crate) fn cut(mut text: String) -> String {
     if text.len() <= TEXT_BYTES_MAX {
         return text;
     }
@@ -25,7 +25,7 @@ pub(super) fn cut(mut text: String) -> String {
 }
 
 /// The findings, or the first of them and how many are left out.
-pub(super) fn bounded(mut findings: Vec<String>) -> Vec<String> {
+pub(crate) fn bounded(mut findings: Vec<String>) -> Vec<String> {
     let more = findings.len().saturating_sub(FINDINGS_MAX);
     findings.truncate(FINDINGS_MAX);
     let mut bounded: Vec<String> = findings.into_iter().map(cut).collect();

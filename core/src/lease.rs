@@ -2,10 +2,10 @@
 
 use cantus_proto::message::{AttemptKind, Heartbeat, HeartbeatReply};
 
-use super::event::{Action, Effect, Inspect, ItemIndex, Land, MergeWork, Millis};
-use super::item::{Item, State};
-use super::record::Ending;
-use super::{Core, Step};
+use crate::event::{Action, Effect, Inspect, ItemIndex, Land, MergeWork, Millis};
+use crate::item::{Item, State};
+use crate::record::Ending;
+use crate::{Core, Step};
 use cantus_proto::ids::RunId;
 
 impl Core {
@@ -43,7 +43,7 @@ impl Core {
     }
 
     /// A sign of life: the lease runs anew, but never beyond the hard end of its attempt.
-    pub(super) fn prolong(&mut self, now: Millis, run: &RunId, place: ItemIndex) {
+    pub(crate) fn prolong(&mut self, now: Millis, run: &RunId, place: ItemIndex) {
         let due = now.plus(self.settings.lease_ms);
         let end = self.hard_end(run, place).unwrap_or(due);
         self.postpone(run, place, due.min(end));
@@ -64,7 +64,7 @@ impl Core {
         Some(leased.plus(wall_clock_ms(item)).plus(self.settings.lease_ms))
     }
 
-    pub(super) fn expire(&mut self, step: &mut Step) {
+    pub(crate) fn expire(&mut self, step: &mut Step) {
         while let Some((at, run, place)) = self.deadlines.first().cloned() {
             if at > step.at {
                 return;
@@ -122,7 +122,7 @@ impl Core {
     }
 
     /// The effect that an item in this state waits for.
-    pub(super) fn effect(&self, now: Millis, run_id: &RunId, place: ItemIndex) -> Option<Action> {
+    pub(crate) fn effect(&self, now: Millis, run_id: &RunId, place: ItemIndex) -> Option<Action> {
         let run = self.runs.get(run_id)?;
         let item = run.item(place);
         if let State::Parked(reason) = &item.state {
@@ -166,6 +166,6 @@ impl Core {
 }
 
 /// The contract's wall clock in milliseconds.
-pub(super) fn wall_clock_ms(item: &Item) -> u64 {
+pub(crate) fn wall_clock_ms(item: &Item) -> u64 {
     u64::from(item.contract.budgets.wall_clock_minutes) * 60_000
 }

@@ -10,8 +10,8 @@ use cantus_proto::wire::v1;
 use prost::Message as _;
 
 use super::wire::{RecordError, decode, encode};
-use crate::core::event::Millis;
-use crate::core::record::{Fact, ItemFact, Record};
+use crate::event::Millis;
+use crate::record::{Fact, ItemFact, Record};
 use samples::{AT, RUN, plan, records};
 
 /// One line for each sample: its name and the bytes of a batch with it alone.

@@ -7,7 +7,7 @@ use cantus_proto::message::{
     AttemptKind, Candidate, Commits, Defect, Envelope, FailureKind, Leased, WorkResult,
 };
 
-use super::event::{ItemIndex, Millis, Submission};
+use crate::event::{ItemIndex, Millis, Submission};
 
 /// One entry of the journal.
 #[derive(Debug, Clone, PartialEq)]

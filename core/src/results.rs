@@ -4,16 +4,16 @@ use cantus_proto::evidence::{self, Policy, Question, Verdict};
 use cantus_proto::ids::{CommitId, RunId};
 use cantus_proto::message::{Candidate, Commits, Defect, Envelope, WorkResult};
 
-use super::event::{Effect, Inspection, ItemIndex, LandingTry, Merge};
-use super::item::{Item, State};
-use super::record::{Ending, ItemFact, Refutation, Refuter};
-use super::{Core, Step, gate, text};
+use crate::event::{Effect, Inspection, ItemIndex, LandingTry, Merge};
+use crate::item::{Item, State};
+use crate::record::{Ending, ItemFact, Refutation, Refuter};
+use crate::{Core, Step, gate, text};
 
 /// Conflicting paths that are spelled out in a defect.
 const PATHS_SHOWN_MAX: usize = 20;
 
 impl Core {
-    pub(super) fn inspected(&mut self, step: &mut Step, effect: &Effect, inspection: Inspection) {
+    pub(crate) fn inspected(&mut self, step: &mut Step, effect: &Effect, inspection: Inspection) {
         if !self.waits_for(step, effect, |s| matches!(s, State::Gating)) {
             return;
         }
@@ -34,7 +34,7 @@ impl Core {
         }
     }
 
-    pub(super) fn merged(&mut self, step: &mut Step, effect: &Effect, merge: Merge) {
+    pub(crate) fn merged(&mut self, step: &mut Step, effect: &Effect, merge: Merge) {
         if !self.waits_for(step, effect, |s| matches!(s, State::Merging)) {
             return;
         }
@@ -51,7 +51,7 @@ impl Core {
         }
     }
 
-    pub(super) fn landing_tried(&mut self, step: &mut Step, effect: &Effect, landing: LandingTry) {
+    pub(crate) fn landing_tried(&mut self, step: &mut Step, effect: &Effect, landing: LandingTry) {
         if !self.waits_for(step, effect, |s| matches!(s, State::Landing(_))) {
             return;
         }
@@ -71,7 +71,7 @@ impl Core {
     }
 
     /// Whether the item still waits for the answer to this effect; if not, the answer is refused.
-    pub(super) fn waits_for(
+    pub(crate) fn waits_for(
         &self,
         step: &mut Step,
         effect: &Effect,
@@ -91,7 +91,7 @@ impl Core {
         waits
     }
 
-    pub(super) fn weigh(
+    pub(crate) fn weigh(
         &mut self,
         step: &mut Step,
         run: &RunId,
@@ -126,7 +126,7 @@ impl Core {
     }
 
     /// What evidence has to show for this candidate.
-    pub(super) fn question(&self, run: &RunId, item: &Item, candidate: &Candidate) -> Question {
+    pub(crate) fn question(&self, run: &RunId, item: &Item, candidate: &Candidate) -> Question {
         Question::new(
             run.clone(),
             item.id.clone(),
@@ -173,7 +173,7 @@ impl Core {
 }
 
 /// The commits of a result that has any.
-pub(super) fn commits(result: &WorkResult) -> Option<Commits> {
+pub(crate) fn commits(result: &WorkResult) -> Option<Commits> {
     let bundle = result.bundle.clone()?;
     Some(Commits { bundle, base: result.base.clone(), head: result.head.clone() })
 }

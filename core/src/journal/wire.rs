@@ -15,8 +15,8 @@ use cantus_proto::wire::{WireError, v1};
 use prost::Message as _;
 use v1::record::Fact as Wire;
 
-use crate::core::event::{ItemIndex, Millis, Repository, Submission};
-use crate::core::record::{Ending, Fact, Holder, ItemFact, Record, Refutation, Refuter};
+use crate::event::{ItemIndex, Millis, Repository, Submission};
+use crate::record::{Ending, Fact, Holder, ItemFact, Record, Refutation, Refuter};
 
 /// Why a message of the journal cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -3,20 +3,20 @@
 use cantus_proto::ids::{AttemptNumber, CommitId, ContainerName, RepositoryId, RunId};
 use cantus_proto::message::{Attempt, AttemptKind, AttemptLimits, Verification, Work};
 
-use super::event::{Action, ItemIndex, Millis, ParkedRecord};
-use super::item::{Item, State};
-use super::lease::wall_clock_ms;
-use super::record::ItemFact;
-use super::results::commits;
-use super::run::Run;
-use super::{Core, Step};
+use crate::event::{Action, ItemIndex, Millis, ParkedRecord};
+use crate::item::{Item, State};
+use crate::lease::wall_clock_ms;
+use crate::record::ItemFact;
+use crate::results::commits;
+use crate::run::Run;
+use crate::{Core, Step};
 
 /// The target of a run that lands nowhere; no such ref exists.
 const NO_TARGET: &str = "refs/cantus/none";
 
 impl Core {
     /// Starts what the windows allow: merges for free places of targets, attempts for free places of queues.
-    pub(super) fn fill_queues(&mut self, step: &mut Step) {
+    pub(crate) fn fill_queues(&mut self, step: &mut Step) {
         let targets: Vec<_> = self.targets.keys().cloned().collect();
         for target in targets {
             while let Some(queue) = self.targets.get(&target)
@@ -48,7 +48,7 @@ impl Core {
     }
 
     /// The message for the queued attempt of an item.
-    pub(super) fn publication(&self, run_id: &RunId, place: ItemIndex) -> Option<Action> {
+    pub(crate) fn publication(&self, run_id: &RunId, place: ItemIndex) -> Option<Action> {
         let run = self.runs.get(run_id)?;
         let item = run.item(place);
         let (role, work, base_min) = match (&item.state, &item.defect) {
@@ -88,7 +88,7 @@ impl Core {
     }
 
     /// Takes an item's queued attempt, if there is one, off the bus.
-    pub(super) fn withdraw(&self, step: &mut Step, run: &RunId, place: ItemIndex) {
+    pub(crate) fn withdraw(&self, step: &mut Step, run: &RunId, place: ItemIndex) {
         let item = self.runs[run].item(place);
         let role = match item.state {
             State::Queued => &item.role,
@@ -103,7 +103,7 @@ impl Core {
         });
     }
 
-    pub(super) fn parked_record(
+    pub(crate) fn parked_record(
         &self,
         now: Millis,
         run: &RunId,

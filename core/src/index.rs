@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 
 use cantus_proto::ids::{ItemId, RoleName, RunId};
 
-use super::Core;
-use super::event::{ItemIndex, Millis};
-use super::item::{Item, State};
+use crate::Core;
+use crate::event::{ItemIndex, Millis};
+use crate::item::{Item, State};
 
 /// The order of work: critical path first, then priority, then id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,11 +20,11 @@ pub struct Urgency {
     run: RunId,
     item: ItemId,
     /// Where to find it.
-    pub(super) place: ItemIndex,
+    pub(crate) place: ItemIndex,
 }
 
 impl Urgency {
-    pub(super) fn of(run: &RunId, place: ItemIndex, item: &Item) -> Self {
+    pub(crate) fn of(run: &RunId, place: ItemIndex, item: &Item) -> Self {
         Self {
             critical_path: Reverse(item.critical_path),
             priority: Reverse(item.priority),
@@ -34,7 +34,7 @@ impl Urgency {
         }
     }
 
-    pub(super) fn run(&self) -> &RunId {
+    pub(crate) fn run(&self) -> &RunId {
         &self.run
     }
 }
@@ -52,14 +52,14 @@ pub struct RoleQueue {
 
 /// Results that are to land on one target.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct TargetQueue {
+pub(crate) struct TargetQueue {
     /// Passed the gates.
-    pub(super) gated: BTreeSet<Urgency>,
+    pub(crate) gated: BTreeSet<Urgency>,
     /// In verification or landing.
-    pub(super) places: u32,
+    pub(crate) places: u32,
     /// Of these, those that were verified and must be again, because another one landed first. Nothing new
     /// begins beside them, or the same item could be outrun for ever.
-    pub(super) outrun: u32,
+    pub(crate) outrun: u32,
 }
 
 /// The role whose queue the item is in, if its state is one of a queue.
@@ -73,12 +73,12 @@ fn role_of(item: &Item) -> Option<&RoleName> {
 
 impl Core {
     /// Takes the item out of every index.
-    pub(super) fn leave(&mut self, id: &RunId, place: ItemIndex) {
+    pub(crate) fn leave(&mut self, id: &RunId, place: ItemIndex) {
         self.reindex(id, place, false);
     }
 
     /// Puts the item into the indexes of its state.
-    pub(super) fn enter(&mut self, id: &RunId, place: ItemIndex) {
+    pub(crate) fn enter(&mut self, id: &RunId, place: ItemIndex) {
         self.reindex(id, place, true);
     }
 
@@ -145,7 +145,7 @@ impl Core {
     }
 
     /// Moves an item's deadline, which is no fact and therefore in no record.
-    pub(super) fn postpone(&mut self, id: &RunId, place: ItemIndex, at: Millis) {
+    pub(crate) fn postpone(&mut self, id: &RunId, place: ItemIndex, at: Millis) {
         let Some(run) = self.runs.get_mut(id) else { return };
         let item = run.item_mut(place);
         if let Some(before) = item.deadline.replace(at) {

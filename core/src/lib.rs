@@ -10,6 +10,7 @@ pub mod event;
 pub mod gate;
 mod index;
 pub mod item;
+pub mod journal;
 mod lease;
 mod queue;
 pub mod record;

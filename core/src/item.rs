@@ -8,9 +8,9 @@ use cantus_proto::contract::Contract;
 use cantus_proto::ids::{AttemptNumber, CommitId, Digest, ItemId, RoleName, TreeId};
 use cantus_proto::message::{AttemptKind, Candidate, Claim, Commits, Defect, WorkResult};
 
-pub use super::attempt::{Attempt, Outcome};
-use super::event::{ItemIndex, Millis, Proof};
-use super::record::{Ending, Holder};
+pub use crate::attempt::{Attempt, Outcome};
+use crate::event::{ItemIndex, Millis, Proof};
+use crate::record::{Ending, Holder};
 
 /// Conflicts with the head that are redone by themselves; after one more, a person looks (W8).
 const CONFLICTS_MAX: usize = 1;

@@ -6,11 +6,11 @@ use cantus_proto::message::{
     WorkResult,
 };
 
-use super::event::{Effect, Event, ItemIndex};
-use super::item::{Item, State};
-use super::record::{Ending, Fact, Holder, ItemFact};
-use super::results::commits;
-use super::{Core, Step, text};
+use crate::event::{Effect, Event, ItemIndex};
+use crate::item::{Item, State};
+use crate::record::{Ending, Fact, Holder, ItemFact};
+use crate::results::commits;
+use crate::{Core, Step, text};
 
 /// Leases of one attempt, at most: a bus that redelivers without end must not keep it alive.
 const LEASES_PER_ATTEMPT_MAX: usize = 5;
@@ -18,7 +18,7 @@ const LEASES_PER_ATTEMPT_MAX: usize = 5;
 const SAVED_MAX: usize = 50;
 
 impl Core {
-    pub(super) fn decide(&mut self, step: &mut Step, event: Event) {
+    pub(crate) fn decide(&mut self, step: &mut Step, event: Event) {
         match event {
             Event::Submitted(submission) => {
                 if self.runs.contains_key(&submission.run) {
@@ -225,7 +225,7 @@ impl Core {
     }
 
     /// Ends the open attempt; tries again while the limits allow it.
-    pub(super) fn lose(
+    pub(crate) fn lose(
         &mut self,
         step: &mut Step,
         run: &RunId,
@@ -240,7 +240,7 @@ impl Core {
 
     /// Decides what follows from the item's state alone: that its limits are used up, or that there is nowhere to
     /// land. Also asked after a replay, because the journal may end between two records of one decision.
-    pub(super) fn settle(&mut self, step: &mut Step, run: &RunId, place: ItemIndex) {
+    pub(crate) fn settle(&mut self, step: &mut Step, run: &RunId, place: ItemIndex) {
         let (lands, item) = (self.runs[run].repository.is_some(), self.runs[run].item(place));
         if matches!(item.state, State::Gating) && !lands {
             self.commit_item(step, run, place, ItemFact::Reported);
