@@ -52,12 +52,18 @@ async fn publish(bus: Bus, run: RunId, items: usize) -> anyhow::Result<()> {
             target: "refs/cantus/none".to_owned(),
             base_min: CommitId::new("0".repeat(40))?,
             work: Work::Produce,
+            route: cantus_proto::message::Route::default(),
+            preamble: None,
+            learnings: vec![],
             limits: AttemptLimits {
                 heartbeat_ms: 2_000,
                 lease_ms: 15_000,
                 wall_clock_ms: 300_000,
                 artifact_bytes_max: 1,
                 files_max: 1,
+                tokens_max: None,
+                cost_max: None,
+                window_ms: 60_000,
             },
         };
         pending.spawn(bus.publish_attempt_start(&attempt).await?.stored());

@@ -143,6 +143,7 @@ fn settings(trust: Trust, queue_window: u32) -> Settings {
         checks_max: 2,
         artifact_bytes_max: limits::ARTIFACT_BYTES_MAX,
         files_max: limits::FILES_MAX,
+        rules: cantus_core::rules::Rules::default(),
         trust,
         allow_process_isolation: false,
     }

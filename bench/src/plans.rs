@@ -2,7 +2,7 @@
 
 use cantus_proto::contract::{AllowedScope, Budgets, Contract, Criterion};
 use cantus_proto::ids::{CriterionId, ItemId, RoleName};
-use cantus_proto::plan::{Complexity, LandingStyle, Plan, PlanItem};
+use cantus_proto::plan::{Complexity, LandingStyle, Plan, PlanItem, RunBudgets};
 
 /// A plan's shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -44,10 +44,17 @@ pub fn plan(shape: Shape, items: usize) -> Plan {
         verifier: RoleName::new("verifier").expect("a constant"),
         complexity: Complexity::Small,
         priority: 0,
+        effort: None,
         attempts_max: 3,
         contract: std::sync::Arc::clone(&contract),
     });
-    Plan { repository: None, target: None, landing: LandingStyle::Merge, items: items.collect() }
+    Plan {
+        repository: None,
+        target: None,
+        landing: LandingStyle::Merge,
+        budgets: RunBudgets::default(),
+        items: items.collect(),
+    }
 }
 
 fn contract() -> Contract {
@@ -63,9 +70,11 @@ fn contract() -> Contract {
         allowed_scope: AllowedScope { paths: vec!["src/".to_owned()], tools: Vec::new() },
         budgets: Budgets {
             wall_clock_minutes: 5,
-            token_budget: 1000,
+            token_budget: Some(1000),
+            cost_budget: None,
             max_agents: 1,
             verification_ratio: 0.25,
+            first_artifact_ratio: 0.30,
         },
         forbidden_actions: Vec::new(),
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use cantus_proto::bus::Bus;
 use cantus_proto::ids::{CommitId, ContainerName, HostName, LeaseId};
-use cantus_proto::message::{Isolation, LeaseEvent, LeaseReport, Leased, Report, WorkResult};
+use cantus_proto::message::{
+    Isolation, LeaseEvent, LeaseReport, Leased, Report, Usage, WorkResult,
+};
 use cantus_proto::subjects::BusUser;
 use cantus_tests::nats::Nats;
 use tokio::task::JoinHandle;
@@ -76,16 +78,8 @@ async fn work(bus: Bus, number: usize, stop: Arc<AtomicBool>) -> anyhow::Result<
         bus.report(&role, &Report::Lease(report.clone()), PATIENCE).await?;
         delivery.ack().await?;
         report.body = LeaseEvent::Result(WorkResult {
-            base: commit.clone(),
-            head: commit.clone(),
-            bundle: None,
-            receipts: Vec::new(),
-            claims: Vec::new(),
-            usage: None,
-            findings: Vec::new(),
-            log: None,
-            learnings: Vec::new(),
-            proposals: Vec::new(),
+            usage: Some(Usage::default()),
+            ..WorkResult::new(commit.clone(), commit.clone(), None)
         });
         bus.report(&role, &Report::Lease(report), PATIENCE).await?;
         served += 1;

@@ -2,11 +2,14 @@
 //!
 //! What an attempt means for its item is the table's affair, in [`super::item`].
 
-use cantus_proto::ids::{Blob, LeaseId};
-use cantus_proto::message::{AttemptKind, WorkResult};
+use std::sync::Arc;
+
+use cantus_proto::ids::{Blob, LearningId, LeaseId};
+use cantus_proto::message::{AttemptKind, LearningCheck, Proposal, WorkResult};
 
 use crate::event::Millis;
-use crate::record::{Ending, Holder};
+use crate::record::{Decision, Demand, Dispatch, Ending, Holder, Spent};
+use crate::scope_delta::Finding;
 
 /// One try at an item, or at verifying it.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +34,27 @@ pub struct Attempt {
     pub result: Option<Box<WorkResult>>,
     /// Output of what ran.
     pub log: Option<Blob>,
+    /// What it was given; attempts that are alike share it.
+    pub dispatch: Arc<Dispatch>,
+    /// What it cost, once that is settled.
+    pub spent: Option<Box<Spent>>,
+    /// What kernel and agent said to each other; most attempts are silent.
+    pub exchange: Option<Box<Exchange>>,
+}
+
+/// What kernel and agent said to each other during an attempt, and what gates found in its result.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Exchange {
+    /// What rules asked of it, and when.
+    pub demands: Vec<(Millis, Demand)>,
+    /// What it wished, and what was decided.
+    pub proposals: Vec<(Proposal, Decision)>,
+    /// What it found out that was new.
+    pub learned: Vec<LearningId>,
+    /// Of a verification: which learnings the tree shows to be applied.
+    pub checked: Vec<LearningCheck>,
+    /// What the gates found in its result.
+    pub out_of_scope: Vec<Finding>,
 }
 
 /// How an attempt ended.
@@ -89,7 +113,7 @@ impl std::fmt::Display for Outcome {
 impl Attempt {
     /// On the bus, and nobody has it.
     #[must_use]
-    pub(crate) fn new(kind: AttemptKind, queued: Millis) -> Self {
+    pub(crate) fn new(kind: AttemptKind, queued: Millis, dispatch: Arc<Dispatch>) -> Self {
         Self {
             kind,
             queued,
@@ -101,7 +125,40 @@ impl Attempt {
             outcome: None,
             log: None,
             result: None,
+            dispatch,
+            spent: None,
+            exchange: None,
         }
+    }
+
+    /// See [`Exchange`]; made when first needed.
+    pub(crate) fn exchange_mut(&mut self) -> &mut Exchange {
+        self.exchange.get_or_insert_default()
+    }
+
+    /// What rules asked of it.
+    #[must_use]
+    pub fn demands(&self) -> &[(Millis, Demand)] {
+        self.exchange.as_deref().map_or(&[], |exchange| &exchange.demands)
+    }
+
+    /// What it wished.
+    #[must_use]
+    pub fn proposals(&self) -> &[(Proposal, Decision)] {
+        self.exchange.as_deref().map_or(&[], |exchange| &exchange.proposals)
+    }
+
+    /// What gates found in its result.
+    #[must_use]
+    pub fn out_of_scope(&self) -> &[Finding] {
+        self.exchange.as_deref().map_or(&[], |exchange| &exchange.out_of_scope)
+    }
+
+    /// How long it was in somebody's hands, in milliseconds; up to now while it still is.
+    #[must_use]
+    pub fn busy_ms(&self, now: Millis) -> u64 {
+        let end = self.ended.unwrap_or(now);
+        self.leased.map_or(0, |leased| end.0.saturating_sub(leased.0))
     }
 
     /// Whether this lease was ever this attempt's, also when a later one superseded it.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use cantus_proto::contract::Contract;
 use cantus_proto::ids::{AttemptNumber, CommitId, Digest, ItemId, RoleName, TreeId};
 use cantus_proto::message::{AttemptKind, Candidate, Claim, Commits, Defect, WorkResult};
+use cantus_proto::plan::{Complexity, Effort, PlanItem};
 
-pub use crate::attempt::{Attempt, Outcome};
+pub use crate::attempt::{Attempt, Exchange, Outcome};
 use crate::event::{ItemIndex, Millis, Proof};
-use crate::record::{Ending, Holder};
+use crate::record::{Ending, Holder, Warning};
 
 /// Conflicts with the head that are redone by themselves; after one more, a person looks (W8).
 const CONFLICTS_MAX: usize = 1;
@@ -32,6 +33,12 @@ pub struct Item {
     pub critical_path: u64,
     /// From the plan.
     pub priority: i32,
+    /// From the plan.
+    pub complexity: Complexity,
+    /// From the plan; nothing: as routed.
+    pub effort: Option<Effort>,
+    /// The item that this one is a part of, if a split made it.
+    pub whole: Option<ItemIndex>,
     /// Tries at most.
     pub tries_max: u32,
     /// Shared with items of the same contract.
@@ -56,8 +63,27 @@ pub struct Item {
     pub proof: Option<Box<Proof>>,
     /// Kept work that no longer counts.
     pub saved: Vec<SavedWork>,
+    /// What people and budgets said about it; nothing for most.
+    pub remarks: Option<Box<Remarks>>,
     /// When its lease or its wait in the queue is over; moved by heartbeats, so never journaled.
     pub deadline: Option<Millis>,
+}
+
+/// What people and budgets said about an item.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Remarks {
+    /// Whose gate findings were let through, by the attempt, and by whom.
+    pub approvals: Vec<(AttemptNumber, String)>,
+    /// Why the result of an attempt was checked again: what another run would tell apart.
+    pub hypotheses: Vec<(AttemptNumber, String)>,
+    /// Budgets of which most is spent.
+    pub warnings: Vec<Warning>,
+    /// How often a person put it back.
+    pub requeues: u32,
+    /// Attempts before the last time: budgets begin anew with it.
+    pub attempts_before_requeue: usize,
+    /// Items that do parts of it.
+    pub parts: Vec<ItemIndex>,
 }
 
 /// Where an item is.
@@ -178,6 +204,43 @@ impl State {
 }
 
 impl Item {
+    /// A node of a plan before anything happened to it.
+    #[must_use]
+    pub(crate) fn new(
+        at: Millis,
+        node: &PlanItem,
+        contract: Arc<Contract>,
+        (needs, state): (Box<[ItemIndex]>, State),
+        critical_path: u64,
+    ) -> Self {
+        Self {
+            id: node.id.clone(),
+            needs,
+            dependents: Vec::new(),
+            role: node.role.clone(),
+            verifier: node.verifier.clone(),
+            critical_path,
+            priority: node.priority,
+            complexity: node.complexity,
+            effort: node.effort,
+            whole: None,
+            tries_max: node.attempts_max,
+            contract,
+            state,
+            since: at,
+            started: None,
+            attempts: Vec::new(),
+            attempts_before: 0,
+            defect: None,
+            redo_onto: None,
+            cancel_wanted: false,
+            proof: None,
+            saved: Vec::new(),
+            remarks: None,
+            deadline: None,
+        }
+    }
+
     /// Producing and repairing attempts since the last requeue.
     #[must_use]
     pub fn tries(&self) -> u32 {
@@ -206,6 +269,11 @@ impl Item {
         Some((number, self.attempts[place].result.as_deref()?))
     }
 
+    /// See [`Remarks`]; made when first needed.
+    pub(crate) fn remarks_mut(&mut self) -> &mut Remarks {
+        self.remarks.get_or_insert_default()
+    }
+
     /// Who produced the work under consideration.
     #[must_use]
     pub fn producer(&self) -> Option<&Holder> {
@@ -218,6 +286,21 @@ impl Item {
         let since_work = self.attempts.iter().rev().take_while(|a| a.kind == AttemptKind::Verify);
         let vain = since_work.filter(|a| matches!(a.outcome, Some(Outcome::InVain(..)))).count();
         u32::try_from(vain).unwrap_or(u32::MAX)
+    }
+
+    /// The attempt whose result the gates kept out, if that is the newest result.
+    #[must_use]
+    pub fn kept_out(&self) -> Option<AttemptNumber> {
+        let (number, _) = self.work()?;
+        let found = self.attempt(number)?.out_of_scope();
+        (!found.is_empty() && self.approval(number).is_none()).then_some(number)
+    }
+
+    /// Who let through what the gates found in this attempt's result.
+    #[must_use]
+    pub fn approval(&self, number: AttemptNumber) -> Option<&str> {
+        let approvals = &self.remarks.as_deref()?.approvals;
+        approvals.iter().find(|(of, _)| *of == number).map(|(_, by)| by.as_str())
     }
 
     /// Results since the last requeue that conflicted with the head.

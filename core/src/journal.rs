@@ -1,6 +1,7 @@
 //! The journal: how records are kept, and how state comes back from them.
 
 pub mod plan;
+mod rules;
 pub mod wire;
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ impl Core {
     pub fn heartbeat(&mut self, now: Millis, beat: &Heartbeat) -> HeartbeatReply {
         if let Some((run, place)) = self.leases.get(&beat.lease).cloned() {
             self.prolong(now, &run, place);
-            return HeartbeatReply::GoOn;
+            return HeartbeatReply::GoOn(Vec::new());
         }
         let item =
             self.runs.get(&beat.run).and_then(|run| Some(run.item(*run.by_id.get(&beat.item)?)));
@@ -30,7 +30,7 @@ impl Core {
             );
         let superseded = item.attempts.last().is_some_and(|a| a.superseded.contains(&beat.lease));
         if current && !superseded {
-            return HeartbeatReply::GoOn;
+            return HeartbeatReply::GoOn(Vec::new());
         }
         if superseded {
             return HeartbeatReply::Stop("another worker has taken this attempt".to_owned());

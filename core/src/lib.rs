@@ -15,7 +15,9 @@ mod lease;
 mod queue;
 pub mod record;
 mod results;
+pub mod rules;
 pub mod run;
+pub mod scope_delta;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,7 @@ use event::{Action, Event, ItemIndex, Millis};
 use index::{RoleQueue, TargetQueue};
 use item::{Inconsistent, State};
 use record::{Fact, ItemFact, Record};
+use rules::Rules;
 use run::Run;
 
 /// Values that the shell's configuration gives the core.
@@ -54,6 +57,8 @@ pub struct Settings {
     pub artifact_bytes_max: u64,
     /// Files that one result may change.
     pub files_max: u32,
+    /// Values of the rules on running attempts.
+    pub rules: Rules,
     /// Whose signatures count.
     pub trust: Trust,
     /// Whether evidence from plain processes may land work.
@@ -165,6 +170,12 @@ impl Core {
                 }
                 Ok(())
             }
+            Fact::RunWarned(warning) => {
+                if let Some(run) = self.runs.get_mut(&record.run) {
+                    run.warnings.push(*warning);
+                }
+                Ok(())
+            }
             Fact::Item(place, fact) => self.apply_item(record.at, &record.run, *place, fact),
         }
     }
@@ -220,9 +231,14 @@ impl Core {
                 run.block_dependents(at, place);
                 Vec::new()
             }
-            (ItemFact::Requeued, State::Ready) => {
+            (ItemFact::Requeued | ItemFact::Approved(..) | ItemFact::Rechecked(_), _) => {
                 run.unblock_dependents(at, place);
                 Vec::new()
+            }
+            (ItemFact::Split(_, parts), _) => {
+                let first = run.items.len();
+                run.append_parts(at, place, parts);
+                (first..run.items.len()).map(run::index).collect()
             }
             _ => Vec::new(),
         };

@@ -1,12 +1,14 @@
 //! What goes on the bus, and what comes off it: queue windows, attempts, parked records.
 
+use std::sync::Arc;
+
 use cantus_proto::ids::{AttemptNumber, CommitId, ContainerName, RepositoryId, RunId};
 use cantus_proto::message::{Attempt, AttemptKind, AttemptLimits, Verification, Work};
 
 use crate::event::{Action, ItemIndex, Millis, ParkedRecord};
 use crate::item::{Item, State};
 use crate::lease::wall_clock_ms;
-use crate::record::ItemFact;
+use crate::record::{Dispatch, ItemFact};
 use crate::results::commits;
 use crate::run::Run;
 use crate::{Core, Step};
@@ -41,7 +43,12 @@ impl Core {
                     (_, Some(_)) => AttemptKind::Repair,
                     (_, None) => AttemptKind::Produce,
                 };
-                self.commit_item(step, first.run(), first.place, ItemFact::Queued(number, kind));
+                let dispatch = Arc::new(Dispatch {
+                    wall_clock_ms: wall_clock_ms(item),
+                    ..Dispatch::default()
+                });
+                let fact = ItemFact::Queued(number, kind, dispatch);
+                self.commit_item(step, first.run(), first.place, fact);
                 step.actions.extend(self.publication(first.run(), first.place));
             }
         }
@@ -67,6 +74,7 @@ impl Core {
             _ => return None,
         };
         let repository = run.repository.as_ref();
+        let dispatch = &item.attempts.last()?.dispatch;
         Some(Action::Publish(Box::new(Attempt {
             run: run_id.clone(),
             item: item.id.clone(),
@@ -77,12 +85,18 @@ impl Core {
             target: repository.map_or_else(|| NO_TARGET.to_owned(), |r| r.target.clone()),
             base_min: base_min.unwrap_or_else(nothing),
             work,
+            route: dispatch.route.clone(),
+            preamble: None,
+            learnings: Vec::new(),
             limits: AttemptLimits {
                 heartbeat_ms: self.settings.heartbeat_ms,
                 lease_ms: self.settings.lease_ms,
-                wall_clock_ms: wall_clock_ms(item),
+                wall_clock_ms: dispatch.wall_clock_ms,
                 artifact_bytes_max: self.settings.artifact_bytes_max,
                 files_max: self.settings.files_max,
+                tokens_max: dispatch.tokens,
+                cost_max: dispatch.cost,
+                window_ms: self.settings.rules.window_ms,
             },
         })))
     }

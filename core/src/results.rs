@@ -166,7 +166,7 @@ impl Core {
         let findings = text::bounded(findings);
         let summary = findings.first().cloned().unwrap_or_default();
         let defect = Defect { summary, findings, work: commits(result) };
-        let refutation = Refutation { by, defect };
+        let refutation = Refutation { by, defect, out_of_scope: Vec::new() };
         self.commit_item(step, run, place, ItemFact::Refuted(Box::new(refutation)));
         self.settle(step, run, place);
     }

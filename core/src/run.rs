@@ -6,9 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use cantus_proto::ids::{Blob, CommitId, ItemId, RunId};
+use cantus_proto::plan::{PlanItem, RunBudgets};
 
 use crate::event::{ItemIndex, Millis, Repository, Submission};
 use crate::item::{Item, State};
+use crate::record::Warning;
 
 /// A plan at work.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +31,10 @@ pub struct Run {
     pub ended: Option<Millis>,
     /// Items that have not ended.
     pub open: usize,
+    /// Limits of the whole run.
+    pub budgets: RunBudgets,
+    /// Of these, those that are mostly spent.
+    pub warnings: Vec<Warning>,
     /// What the submitter should know.
     pub notice: String,
     /// The compiled plan in the blob store.
@@ -84,28 +90,8 @@ impl Run {
             contract = Some(Arc::clone(&shared));
             let needs: Box<[ItemIndex]> = node.needs.iter().map(|need| by_id[need]).collect();
             let open = u32::try_from(needs.len()).unwrap_or(u32::MAX);
-            items.push(Item {
-                id: node.id.clone(),
-                needs,
-                dependents: Vec::new(),
-                role: node.role.clone(),
-                verifier: node.verifier.clone(),
-                critical_path: paths[&node.id],
-                priority: node.priority,
-                tries_max: node.attempts_max,
-                contract: shared,
-                state: if open == 0 { State::Ready } else { State::Waiting(open) },
-                since: at,
-                started: None,
-                attempts: Vec::new(),
-                attempts_before: 0,
-                defect: None,
-                redo_onto: None,
-                cancel_wanted: false,
-                proof: None,
-                saved: Vec::new(),
-                deadline: None,
-            });
+            let state = if open == 0 { State::Ready } else { State::Waiting(open) };
+            items.push(Item::new(at, node, shared, (needs, state), paths[&node.id]));
         }
         for place in 0..items.len() {
             let needs = items[place].needs.clone();
@@ -122,9 +108,41 @@ impl Run {
             items,
             by_id,
             started: at,
+            budgets: plan.budgets,
+            warnings: Vec::new(),
             notice: submission.notice.clone(),
             plan_blob: submission.plan_blob.clone(),
         }
+    }
+
+    /// Appends the items that do parts of another one first; it waits for all of them.
+    pub(crate) fn append_parts(&mut self, at: Millis, whole: ItemIndex, parts: &[PlanItem]) {
+        let first = self.items.len();
+        let critical_path = self.item(whole).critical_path;
+        for (place, part) in (first..).zip(parts) {
+            self.by_id.insert(part.id.clone(), index(place));
+        }
+        for (place, part) in (first..).zip(parts) {
+            let place = index(place);
+            let needs: Box<[ItemIndex]> = part.needs.iter().map(|need| self.by_id[need]).collect();
+            let open = u32::try_from(needs.len()).unwrap_or(u32::MAX);
+            let state = if open == 0 { State::Ready } else { State::Waiting(open) };
+            let contract = Arc::clone(&part.contract);
+            let mut item = Item::new(at, part, contract, (needs, state), critical_path);
+            item.whole = Some(whole);
+            item.dependents.push(whole);
+            self.items.push(item);
+            self.item_mut(whole).remarks_mut().parts.push(place);
+        }
+        let added: Vec<ItemIndex> = (first..self.items.len()).map(index).collect();
+        for place in &added {
+            for need in self.item(*place).needs.clone() {
+                self.item_mut(need).dependents.push(*place);
+            }
+        }
+        let whole = self.item_mut(whole);
+        whole.needs = whole.needs.iter().copied().chain(added).collect();
+        self.open += parts.len();
     }
 
     /// The item at this place.

@@ -3,12 +3,14 @@
 //! A match on (state, fact), in four parts by what the fact is about. Every pair that is not in it is an error that
 //! names both: either our bug or a journal that is not ours.
 
+use std::sync::Arc;
+
 use cantus_proto::ids::AttemptNumber;
-use cantus_proto::message::{AttemptKind, Candidate, Defect, WorkResult};
+use cantus_proto::message::{AttemptKind, Candidate, WorkResult};
 
 use crate::event::{Millis, Proof};
 use crate::item::{Attempt, Inconsistent, Item, Landed, Outcome, SavedWork, State};
-use crate::record::{Holder, ItemFact as F, Refuter};
+use crate::record::{Dispatch, Holder, ItemFact as F, Refutation, Refuter};
 
 impl Item {
     /// Does what the fact says. `position` is the record's own.
@@ -20,6 +22,12 @@ impl Item {
         let name = state.name();
         let next = match fact {
             F::Saved(..) | F::Logged(..) => self.keep(state, fact),
+            F::Settled(..)
+            | F::Demanded(..)
+            | F::Proposed(..)
+            | F::Learned(..)
+            | F::LearningsChecked(..)
+            | F::Warned(_) => self.remark(at, fact).map(|()| state),
             F::Queued(..) | F::Leased(..) | F::Ended(..) | F::Delivered(..) | F::Verified(..) => {
                 self.follow_attempt(state, at, position, fact)
             }
@@ -30,7 +38,12 @@ impl Item {
             | F::HeadMoved(_)
             | F::Landed(..)
             | F::Reported => self.follow_result(state, at, fact),
-            F::Parked(_) | F::Requeued | F::Cancelled => self.stop_or_begin_anew(state, at, fact),
+            F::Parked(_)
+            | F::Requeued
+            | F::Cancelled
+            | F::Approved(..)
+            | F::Rechecked(_)
+            | F::Split(..) => self.stop_or_begin_anew(state, at, fact),
         };
         let Some(next) = next else {
             return Err(self.inconsistent(name, fact));
@@ -50,12 +63,42 @@ impl Item {
                 self.saved.push(SavedWork { number: *number, commits, reason });
             }
             F::Logged(number, log) => {
-                let place = (number.0 as usize).checked_sub(1)?;
-                self.attempts.get_mut(place)?.log = Some(log.clone());
+                self.numbered(*number)?.log = Some(log.clone());
             }
             _ => return None,
         }
         Some(state)
+    }
+
+    /// What rules and agents said changes no state either.
+    fn remark(&mut self, at: Millis, fact: &F) -> Option<()> {
+        match fact {
+            F::Warned(warning) => self.remarks_mut().warnings.push(*warning),
+            F::Settled(number, spent) => self.numbered(*number)?.spent = Some(spent.clone()),
+            F::Demanded(number, demand) => {
+                let demand = (at, (**demand).clone());
+                self.numbered(*number)?.exchange_mut().demands.push(demand);
+            }
+            F::Proposed(number, proposal, decision) => {
+                let proposals = &mut self.numbered(*number)?.exchange_mut().proposals;
+                match proposals.iter_mut().find(|(known, _)| *known == **proposal) {
+                    Some(known) => known.1 = decision.clone(),
+                    None => proposals.push(((**proposal).clone(), decision.clone())),
+                }
+            }
+            F::Learned(number, learning) => {
+                self.numbered(*number)?.exchange_mut().learned.push(learning.id.clone());
+            }
+            F::LearningsChecked(number, checks) => {
+                self.numbered(*number)?.exchange_mut().checked.clone_from(checks);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn numbered(&mut self, number: AttemptNumber) -> Option<&mut Attempt> {
+        self.attempts.get_mut((number.0 as usize).checked_sub(1)?)
     }
 
     fn follow_attempt(
@@ -66,12 +109,12 @@ impl Item {
         fact: &F,
     ) -> Option<State> {
         Some(match (state, fact) {
-            (State::Ready, F::Queued(number, kind)) if *kind != AttemptKind::Verify => {
-                self.open_attempt(at, *number, *kind)?;
+            (State::Ready, F::Queued(number, kind, dispatch)) if *kind != AttemptKind::Verify => {
+                self.open_attempt(at, *number, *kind, dispatch)?;
                 State::Queued
             }
-            (State::Unverified(candidate), F::Queued(number, AttemptKind::Verify)) => {
-                self.open_attempt(at, *number, AttemptKind::Verify)?;
+            (State::Unverified(candidate), F::Queued(number, AttemptKind::Verify, dispatch)) => {
+                self.open_attempt(at, *number, AttemptKind::Verify, dispatch)?;
                 State::VerifyQueued(candidate)
             }
             (State::Queued | State::Working, F::Leased(number, holder)) => {
@@ -120,7 +163,7 @@ impl Item {
             (State::Gated, F::MergeBegan) => State::Merging,
             (State::Merging, F::Merged(candidate)) => self.merged(candidate),
             (State::Gating | State::Merging | State::Verifying(_), F::Refuted(refutation)) => {
-                self.refute(at, &refutation.by, &refutation.defect);
+                self.refute(at, refutation);
                 State::Ready
             }
             (State::Landing(_), F::HeadMoved(_)) => State::Merging,
@@ -157,7 +200,29 @@ impl Item {
                 self.attempts_before = self.attempts.len();
                 self.defect = None;
                 self.redo_onto = None;
+                let attempts = self.attempts.len();
+                let remarks = self.remarks_mut();
+                remarks.requeues += 1;
+                remarks.attempts_before_requeue = attempts;
                 State::Ready
+            }
+            (
+                State::Ready | State::Queued | State::Working | State::Parked(_),
+                F::Approved(number, by),
+            ) if self.kept_out() == Some(*number) => {
+                self.close_open_attempt(at);
+                self.defect = None;
+                self.remarks_mut().approvals.push((*number, by.clone()));
+                State::Gated
+            }
+            (State::Parked(_), F::Rechecked(hypothesis)) => {
+                let (number, _) = self.work()?;
+                self.remarks_mut().hypotheses.push((number, hypothesis.clone()));
+                State::Gated
+            }
+            (State::Ready, F::Split(_, parts)) if !parts.is_empty() => {
+                self.attempts_before = self.attempts.len();
+                State::Waiting(u32::try_from(parts.len()).ok()?)
             }
             _ => return None,
         })
@@ -176,10 +241,16 @@ impl Item {
         }
     }
 
-    fn open_attempt(&mut self, at: Millis, number: AttemptNumber, kind: AttemptKind) -> Option<()> {
+    fn open_attempt(
+        &mut self,
+        at: Millis,
+        number: AttemptNumber,
+        kind: AttemptKind,
+        dispatch: &Arc<Dispatch>,
+    ) -> Option<()> {
         let expected = self.attempts.len() + 1;
         (number.0 as usize == expected).then_some(())?;
-        self.attempts.push(Attempt::new(kind, at));
+        self.attempts.push(Attempt::new(kind, at, Arc::clone(dispatch)));
         Some(())
     }
 
@@ -226,7 +297,8 @@ impl Item {
         }
     }
 
-    fn refute(&mut self, at: Millis, by: &Refuter, defect: &Defect) {
+    fn refute(&mut self, at: Millis, refutation: &Refutation) {
+        let Refutation { by, defect, out_of_scope } = refutation;
         let summary = defect.summary.clone();
         let outcome = match by {
             Refuter::Merge(_) => Outcome::Conflict(summary),
@@ -239,6 +311,9 @@ impl Item {
         }
         if let Some(work) = self.attempts.iter_mut().rfind(|a| a.result.is_some()) {
             work.outcome = Some(outcome);
+            if !out_of_scope.is_empty() {
+                work.exchange_mut().out_of_scope.clone_from(out_of_scope);
+            }
         }
         self.redo_onto = match by {
             Refuter::Merge(onto) => Some(onto.clone()),

@@ -3,6 +3,7 @@
 //! These are plain values; they become valid in [`crate::plan`], which compiles them from YAML.
 
 use crate::ids::CriterionId;
+use crate::units::MicroUsd;
 
 /// What one piece of work must achieve.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,15 +44,19 @@ pub struct AllowedScope {
     pub tools: Vec<String>,
 }
 
-/// Limits of one item.
+/// Limits of one item, over all attempts since it was last put back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budgets {
-    /// Hard wall clock of one attempt, in minutes.
+    /// Time in workers' and verifiers' hands, in minutes.
     pub wall_clock_minutes: u32,
-    /// Tokens over all attempts.
-    pub token_budget: u64,
+    /// Tokens; nothing when they are not limited, and then they need not be measured.
+    pub token_budget: Option<u64>,
+    /// Money; nothing when it is not limited, and then no price need be known.
+    pub cost_budget: Option<MicroUsd>,
     /// Agents at the same time.
     pub max_agents: u32,
     /// Share of the budget that belongs to verification, 0.20 to 0.30 as a rule (SPEC B5).
     pub verification_ratio: f64,
+    /// Share of an attempt's time or tokens after which it must have an artifact, 0.25 to 0.30 (SPEC B4).
+    pub first_artifact_ratio: f64,
 }

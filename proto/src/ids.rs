@@ -134,6 +134,8 @@ id!(/// A git tree: 40 (sha1) or 64 (sha256) hex digits.
     TreeId, |t| check_hex("tree id", t, &[40, 64], "40 or 64 lower-case hex digits"));
 id!(/// A sha256, 64 hex digits.
     Digest, |t| check_hex("sha256", t, &[64], "64 lower-case hex digits"));
+id!(/// A learning: 16 hex digits derived from its rule.
+    LearningId, |t| check_hex("learning id", t, &[16], "16 lower-case hex digits"));
 id!(/// A repository as mirrors know it: 16 hex digits derived from its location.
     RepositoryId, |t| check_hex("repository id", t, &[16], "16 lower-case hex digits"));
 
@@ -151,6 +153,15 @@ impl RepositoryId {
     #[must_use]
     pub fn of(location: &str) -> Self {
         Self(Digest::of(location.as_bytes()).as_str()[..16].into())
+    }
+}
+
+impl LearningId {
+    /// Derived from the rule, whatever its case and spacing: the same rule is the same learning.
+    #[must_use]
+    pub fn of(rule: &str) -> Self {
+        let words: Vec<String> = rule.split_whitespace().map(str::to_lowercase).collect();
+        Self(Digest::of(words.join(" ").as_bytes()).as_str()[..16].into())
     }
 }
 

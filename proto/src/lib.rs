@@ -9,4 +9,5 @@ pub mod limits;
 pub mod message;
 pub mod plan;
 pub mod subjects;
+pub mod units;
 pub mod wire;

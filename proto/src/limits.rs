@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Version of every bus message and journal record; golden bytes hold it.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 2;
 
 /// A lease without a heartbeat for this long is over; also how long the bus waits before it redelivers a
 /// message whose taker died before it said `Leased`.
@@ -11,6 +11,10 @@ pub const LEASE: Duration = Duration::from_secs(15);
 
 /// Pause between heartbeats: several fit into a lease, so that one lost beat costs nothing.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// How often work is looked at for progress: long enough for something to happen in it, and a fraction of what a
+/// wall clock of some minutes has.
+pub const WINDOW: Duration = Duration::from_secs(120);
 
 /// Largest artifact (bundle or log) in bytes: more is not work for review but data.
 pub const ARTIFACT_BYTES_MAX: u64 = 64 * 1024 * 1024;

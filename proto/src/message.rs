@@ -9,9 +9,11 @@ use crate::contract::Contract;
 /// Signed evidence about one criterion, as it crosses the bus.
 pub use crate::evidence::Evidence as Envelope;
 use crate::ids::{
-    AttemptNumber, Blob, CommitId, ContainerName, CriterionId, Digest, HostName, ItemId, LeaseId,
-    RepositoryId, RoleName, RunId, TreeId,
+    AttemptNumber, Blob, CommitId, ContainerName, CriterionId, Digest, HostName, ItemId,
+    LearningId, LeaseId, RepositoryId, RoleName, RunId, TreeId,
 };
+use crate::plan::Effort;
+use crate::units::MicroUsd;
 
 /// One attempt at an item, published for a worker or verifier to take.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +36,47 @@ pub struct Attempt {
     pub base_min: CommitId,
     /// What to do.
     pub work: Work,
+    /// Which model, and how hard it should try.
+    pub route: Route,
+    /// What went before, when the route was changed because of it; for the agent.
+    pub preamble: Option<String>,
+    /// Of work: to be applied. Of a verification: to be looked for.
+    pub learnings: Vec<Learning>,
     /// Bounds of this attempt.
     pub limits: AttemptLimits,
+}
+
+/// Which model works, and how hard it should try (SPEC E3).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Route {
+    /// As the agent's command line knows it; empty: the role's own.
+    pub model: String,
+    /// For models that can be told.
+    pub effort: Effort,
+}
+
+/// What an agent found out and later attempts should know (SPEC E5).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learning {
+    /// Follows from the rule: who learns the same again learns nothing new.
+    pub id: LearningId,
+    /// Where it matters.
+    pub context: String,
+    /// What was found.
+    pub discovery: String,
+    /// What to do from now on.
+    pub rule: String,
+    /// A command that exits with 0 in a tree that follows the rule.
+    pub check: Option<String>,
+}
+
+/// Whether a tree shows that a learning was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LearningCheck {
+    /// Which learning.
+    pub id: LearningId,
+    /// Its check exited with 0.
+    pub applied: bool,
 }
 
 /// What an attempt is to do.
@@ -119,6 +160,12 @@ pub struct AttemptLimits {
     pub artifact_bytes_max: u64,
     /// Files that the result may change.
     pub files_max: u32,
+    /// Tokens reserved for it; nothing when they are not limited.
+    pub tokens_max: Option<u64>,
+    /// Money reserved for it; nothing when it is not limited.
+    pub cost_max: Option<MicroUsd>,
+    /// How often the workspace is looked at for progress, in milliseconds.
+    pub window_ms: u64,
 }
 
 /// What pools, workers and verifiers tell the coordinator.
@@ -211,9 +258,108 @@ pub struct WorkResult {
     /// Output of the agent.
     pub log: Option<Blob>,
     /// For later attempts.
-    pub learnings: Vec<String>,
-    /// New items that it suggests.
-    pub proposals: Vec<String>,
+    pub learnings: Vec<Learning>,
+    /// What it wishes.
+    pub proposals: Vec<Proposal>,
+    /// What its time went into.
+    pub phases: Vec<Phase>,
+}
+
+impl WorkResult {
+    /// A result of which nothing else is known.
+    #[must_use]
+    pub fn new(base: CommitId, head: CommitId, bundle: Option<Blob>) -> Self {
+        Self {
+            base,
+            head,
+            bundle,
+            receipts: Vec::new(),
+            claims: Vec::new(),
+            usage: None,
+            findings: Vec::new(),
+            log: None,
+            learnings: Vec::new(),
+            proposals: Vec::new(),
+            phases: Vec::new(),
+        }
+    }
+}
+
+impl Failed {
+    /// A failure of which nothing else is known.
+    #[must_use]
+    pub fn new(kind: FailureKind, reason: impl Into<String>) -> Self {
+        Self {
+            kind,
+            reason: reason.into(),
+            log: None,
+            usage: None,
+            learnings: Vec::new(),
+            proposals: Vec::new(),
+            phases: Vec::new(),
+        }
+    }
+}
+
+/// A part of an attempt's time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phase {
+    /// `workspace`, `agent`, `checks` or `collection`.
+    pub name: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// What a model wishes (SPEC B2): an opinion until the kernel confirms it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proposal {
+    /// Something for people.
+    Note(String),
+    /// The contract is fulfilled: half of a completion, the other half is the verdict (SPEC E10).
+    Done,
+    /// It is not, for this reason.
+    Partial(String),
+    /// What should become of the item (SPEC E8).
+    Diagnosis(Diagnosis),
+}
+
+/// An agent's own view of why its item fails, and of what should be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Why.
+    pub reason: String,
+    /// What should be done.
+    pub remedy: Remedy,
+}
+
+/// See [`Diagnosis`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// Try again as it is.
+    Retry,
+    /// Do these parts first.
+    Split(Vec<Part>),
+    /// A stronger model.
+    Escalate,
+    /// Leave it to a person.
+    Skip,
+}
+
+/// A new item that a split proposes, in the terms of the item that it is a part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Unique in the run.
+    pub id: ItemId,
+    /// One sentence.
+    pub goal: String,
+    /// As in a contract.
+    pub deliverables: Vec<String>,
+    /// Those of the whole's criteria that it fulfils.
+    pub criteria: Vec<CriterionId>,
+    /// Inside the whole's scope; empty: the whole's.
+    pub paths: Vec<String>,
+    /// Parts that must land before.
+    pub needs: Vec<ItemId>,
 }
 
 /// The record that one command ran.
@@ -231,6 +377,8 @@ pub struct Receipt {
     pub stderr_sha256: Digest,
     /// How long it ran, in milliseconds.
     pub duration_ms: u64,
+    /// What it ran for: `agent`, `build`, `typecheck`, `lint` or `test`.
+    pub purpose: String,
     /// What it could see of the environment that matters.
     pub environment: BTreeMap<String, String>,
     /// The log has not all of its output.
@@ -255,17 +403,56 @@ pub struct Claim {
     pub text: String,
     /// The criterion that it is about, if it names one.
     pub criterion: Option<CriterionId>,
+    /// How its author came to it.
+    pub kind: ClaimKind,
+    /// The standard output that it rests on, by the digest in a receipt, if it names one.
+    pub receipt: Option<Digest>,
 }
 
-/// Measured use of a model.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How the author of a claim came to it (SPEC B7): none of these is evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum ClaimKind {
+    /// It was seen to be so.
+    #[default]
+    Observation,
+    /// It follows from something else.
+    Inference,
+    /// It may be so.
+    Hypothesis,
+    /// It could not be looked at.
+    Inaccessible,
+}
+
+/// Measured use of models.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Read by the model.
+    /// Read by models.
     pub input_tokens: u64,
-    /// Written by the model.
+    /// Written by models.
     pub output_tokens: u64,
-    /// In US dollars; finite and not negative.
-    pub cost_usd: f64,
+    /// The price of what the agent itself put a price on.
+    pub cost: MicroUsd,
+    /// What is left to be priced, by model; part of the sums above.
+    pub unpriced: Vec<ModelTokens>,
+}
+
+/// Tokens of one model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelTokens {
+    /// As the agent names it; empty when it does not.
+    pub model: String,
+    /// Read.
+    pub input_tokens: u64,
+    /// Written.
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// All tokens.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
 }
 
 /// What a verifier hands in.
@@ -279,6 +466,8 @@ pub struct Evidence {
     pub log: Option<Blob>,
     /// Why something could not be decided.
     pub inconclusive: Option<String>,
+    /// Of the learnings that have a check.
+    pub learnings: Vec<LearningCheck>,
 }
 
 /// An attempt that ended without a hand-in.
@@ -290,6 +479,14 @@ pub struct Failed {
     pub reason: String,
     /// What there was of output.
     pub log: Option<Blob>,
+    /// As of a result.
+    pub usage: Option<Usage>,
+    /// As of a result.
+    pub learnings: Vec<Learning>,
+    /// As of a result.
+    pub proposals: Vec<Proposal>,
+    /// As of a result.
+    pub phases: Vec<Phase>,
 }
 
 /// Why an attempt ended without a hand-in.
@@ -328,7 +525,7 @@ pub struct ContainerExited {
 }
 
 /// A lease holder asks whether to go on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Heartbeat {
     /// Its lease.
     pub lease: LeaseId,
@@ -340,13 +537,40 @@ pub struct Heartbeat {
     pub attempt: AttemptNumber,
     /// What it is doing, for people; may be empty.
     pub note: String,
+    /// What there is of its work; nothing until the workspace was looked at.
+    pub pulse: Option<Pulse>,
+}
+
+/// What there is of an attempt's work so far (SPEC B8). Counts only grow.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Pulse {
+    /// Since the base.
+    pub commits: u32,
+    /// Some of the paths that differ from the base, as bytes.
+    pub changed: Vec<Vec<u8>>,
+    /// How many paths differ.
+    pub changed_count: u32,
+    /// Of head and changed files: other when the work is other.
+    pub fingerprint: String,
+    /// Claims and receipts.
+    pub evidence: u32,
+    /// The best that the agent told; finite.
+    pub score: Option<f64>,
+    /// What the agent says it cannot get past.
+    pub blocker: Option<String>,
+    /// What the agent says it does next.
+    pub next_action: Option<String>,
+    /// Rounds that the agent told.
+    pub iterations: u32,
+    /// Measured so far.
+    pub usage: Option<Usage>,
 }
 
 /// The coordinator's answer to a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeartbeatReply {
-    /// The lease holds.
-    GoOn,
+    /// The lease holds. All that the kernel demands of the attempt so far, in order.
+    GoOn(Vec<String>),
     /// It does not: superseded, cancelled, expired or unknown.
     Stop(String),
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::contract::Contract;
 use crate::ids::{ItemId, RoleName};
+use crate::units::MicroUsd;
 
 pub mod bounds;
 mod budgets;
@@ -34,8 +35,23 @@ pub struct Plan {
     pub target: Option<String>,
     /// How results land.
     pub landing: LandingStyle,
+    /// Limits of the whole run.
+    pub budgets: RunBudgets,
     /// In the order of the file.
     pub items: Vec<PlanItem>,
+}
+
+/// Limits of a whole run, over all its items and attempts; nothing where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunBudgets {
+    /// Time since the submission, in minutes.
+    pub wall_clock_minutes: Option<u32>,
+    /// Tokens.
+    pub token_budget: Option<u64>,
+    /// Money.
+    pub cost_budget: Option<MicroUsd>,
+    /// Workers at the same time.
+    pub max_agents: Option<u32>,
 }
 
 /// The shape of the commit that lands.
@@ -61,6 +77,8 @@ pub struct PlanItem {
     pub verifier: RoleName,
     /// Expected size (SPEC E2).
     pub complexity: Complexity,
+    /// How hard a model should try; nothing: as routed.
+    pub effort: Option<Effort>,
     /// Higher goes first among equals on the critical path; 0 by default.
     pub priority: i32,
     /// Attempts at producing or repairing, at most; from 1.
@@ -81,6 +99,33 @@ pub enum Complexity {
     Large,
     /// System-wide, over 500 lines.
     ExtraLarge,
+}
+
+/// How hard a model should try (SPEC B14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Effort {
+    /// For chores.
+    Low,
+    /// A worker's, by default.
+    #[default]
+    Medium,
+    /// A verifier's, by default, and a worker's after failures.
+    High,
+}
+
+impl Effort {
+    /// All of them, the least first.
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    /// The word in a plan and in `CANTUS_EFFORT`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 impl LandingStyle {
@@ -109,6 +154,17 @@ impl Complexity {
             Self::Medium => "M",
             Self::Large => "L",
             Self::ExtraLarge => "XL",
+        }
+    }
+
+    /// Files and lines that items of this size change at most; nothing where there is no bound (SPEC E2).
+    #[must_use]
+    pub fn bounds(self) -> Option<(u32, u32)> {
+        match self {
+            Self::Small => Some((1, 50)),
+            Self::Medium => Some((3, 200)),
+            Self::Large => Some((20, 500)),
+            Self::ExtraLarge => None,
         }
     }
 

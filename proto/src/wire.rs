@@ -8,6 +8,8 @@ mod check;
 mod contract;
 mod notes;
 mod report;
+mod usage;
+mod wishes;
 
 use bytes::Bytes;
 use prost::Message as _;
@@ -123,7 +125,7 @@ pub enum WireError {
 macro_rules! codec {
     ($domain:ty, $wire:ty, $what:literal, $limit:expr) => {
         impl $domain {
-            /// The bytes of version 1.
+            /// The bytes of version 2.
             ///
             /// # Errors
             /// [`WireError::TooLarge`] when the bus would refuse them.

@@ -38,6 +38,7 @@ impl Heart {
             item: attempt.item.clone(),
             attempt: attempt.number,
             note: String::new(),
+            pulse: None,
         };
         let pause = Duration::from_millis(attempt.limits.heartbeat_ms.max(1));
         let says = Arc::clone(&note);
@@ -50,7 +51,7 @@ impl Heart {
                 ticks.tick().await;
                 let note = says.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 match bus.heartbeat(&role, &Heartbeat { note, ..beat.clone() }).await {
-                    Ok(HeartbeatAnswer::GoOn | HeartbeatAnswer::NoAnswer) => {}
+                    Ok(HeartbeatAnswer::GoOn(_) | HeartbeatAnswer::NoAnswer) => {}
                     Ok(HeartbeatAnswer::Stop(why)) => {
                         tracing::warn!(reason = why, "told to stop");
                         reason_sender.send_replace(Some(why));

@@ -181,5 +181,5 @@ impl Reporter {
 pub fn failed(kind: FailureKind, reason: &str, log: Option<Blob>) -> LeaseEvent {
     tracing::warn!(?kind, reason, "the attempt failed");
     let reason = cut(reason, REASON_BYTES_MAX).to_owned();
-    LeaseEvent::Failed(Failed { kind, reason, log })
+    LeaseEvent::Failed(Failed { log, ..Failed::new(kind, reason) })
 }

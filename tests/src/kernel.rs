@@ -55,6 +55,7 @@ pub fn settings() -> Settings {
         checks_max: 2,
         artifact_bytes_max: limits::ARTIFACT_BYTES_MAX,
         files_max: limits::FILES_MAX,
+        rules: cantus_core::rules::Rules::default(),
         trust: trust(),
         allow_process_isolation: false,
     }

@@ -57,9 +57,11 @@ fn attempt(item: &str, number: u32) -> Attempt {
             allowed_scope: AllowedScope { paths: vec!["src/".into()], tools: vec![] },
             budgets: Budgets {
                 wall_clock_minutes: 5,
-                token_budget: 1,
+                token_budget: Some(1),
+                cost_budget: None,
                 max_agents: 1,
                 verification_ratio: 0.2,
+                first_artifact_ratio: 0.30,
             },
             forbidden_actions: vec![],
         },
@@ -67,12 +69,18 @@ fn attempt(item: &str, number: u32) -> Attempt {
         target: "refs/heads/main".into(),
         base_min: CommitId::new("a".repeat(40)).unwrap(),
         work: Work::Produce,
+        route: cantus_proto::message::Route::default(),
+        preamble: None,
+        learnings: vec![],
         limits: AttemptLimits {
             heartbeat_ms: 2000,
             lease_ms: 15_000,
             wall_clock_ms: 60_000,
             artifact_bytes_max: MIB,
             files_max: 10,
+            tokens_max: None,
+            cost_max: None,
+            window_ms: 60_000,
         },
     }
 }
@@ -102,6 +110,7 @@ fn beat() -> Heartbeat {
         item: ItemId::new("a").unwrap(),
         attempt: AttemptNumber(1),
         note: String::new(),
+        pulse: None,
     }
 }
 
@@ -539,7 +548,7 @@ async fn heartbeats_are_answered_by_the_coordinator_alone() {
     assert_eq!(worker.heartbeat(&coder, &beat()).await.unwrap(), HeartbeatAnswer::NoAnswer);
     let mut heartbeats = coordinator.heartbeats().await.unwrap();
     let answers = tokio::spawn(async move {
-        for reply in [HeartbeatReply::GoOn, HeartbeatReply::Stop("superseded".into())] {
+        for reply in [HeartbeatReply::GoOn(vec![]), HeartbeatReply::Stop("superseded".into())] {
             let request = heartbeats.next().await.unwrap();
             assert_eq!(
                 (request.role.as_str(), request.heartbeat.as_ref().unwrap()),
@@ -549,7 +558,7 @@ async fn heartbeats_are_answered_by_the_coordinator_alone() {
         }
         heartbeats
     });
-    assert_eq!(worker.heartbeat(&coder, &beat()).await.unwrap(), HeartbeatAnswer::GoOn);
+    assert_eq!(worker.heartbeat(&coder, &beat()).await.unwrap(), HeartbeatAnswer::GoOn(vec![]));
     let stop = worker.heartbeat(&coder, &beat()).await.unwrap();
     assert_eq!(stop, HeartbeatAnswer::Stop("superseded".into()));
     let mut heartbeats = answers.await.unwrap();

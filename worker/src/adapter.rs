@@ -126,5 +126,6 @@ fn receipt(command: &[String], jail: &Jail, ran: &Ran) -> Receipt {
         duration_ms: u64::try_from(ran.duration.as_millis()).unwrap_or(u64::MAX),
         environment: RECORDED.iter().filter_map(recorded).collect(),
         output_truncated: ran.log_truncated,
+        purpose: "agent".to_owned(),
     }
 }

@@ -186,5 +186,6 @@ fn result(
         log,
         learnings: said.learnings,
         proposals: said.proposals,
+        phases: Vec::new(),
     })
 }

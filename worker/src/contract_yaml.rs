@@ -27,7 +27,12 @@ pub(crate) fn render(contract: &Contract) -> String {
     let budgets = &contract.budgets;
     line(&mut yaml, "budgets:".to_owned());
     line(&mut yaml, format!("  wall_clock_minutes: {}", budgets.wall_clock_minutes));
-    line(&mut yaml, format!("  token_budget: {}", budgets.token_budget));
+    if let Some(tokens) = budgets.token_budget {
+        line(&mut yaml, format!("  token_budget: {tokens}"));
+    }
+    if let Some(cost) = budgets.cost_budget {
+        line(&mut yaml, format!("  cost_usd: {}", cost.dollars()));
+    }
     line(&mut yaml, format!("  max_agents: {}", budgets.max_agents));
     line(&mut yaml, format!("  verification_ratio: {}", budgets.verification_ratio));
     line(&mut yaml, format!("forbidden_actions:{}", list(&contract.forbidden_actions, 2)));

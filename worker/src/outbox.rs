@@ -9,9 +9,10 @@ use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use cantus_proto::ids::CriterionId;
+use cantus_proto::ids::{CriterionId, LearningId};
 use cantus_proto::limits::{OUTBOX_LINE_BYTES_MAX, OUTBOX_LINES_MAX};
-use cantus_proto::message::{Claim, Usage};
+use cantus_proto::message::{Claim, ClaimKind, Learning, Proposal, Usage};
+use cantus_proto::units::MicroUsd;
 use cantus_runner::text::cut;
 use rustix::fs::{Mode, OFlags, openat};
 use serde_json::{Map, Value};
@@ -41,8 +42,8 @@ pub(crate) struct Outbox {
 pub(crate) struct Said {
     pub(crate) claims: Vec<Claim>,
     pub(crate) findings: Vec<String>,
-    pub(crate) learnings: Vec<String>,
-    pub(crate) proposals: Vec<String>,
+    pub(crate) learnings: Vec<Learning>,
+    pub(crate) proposals: Vec<Proposal>,
     /// Nothing when it was not measured, which is not zero.
     pub(crate) usage: Option<Usage>,
 }
@@ -67,10 +68,11 @@ impl Outbox {
         }
         let mut findings = std::mem::take(&mut said.findings);
         let mut left_out = 0;
+        let (mut learnings, mut proposals) = (Vec::new(), Vec::new());
         for (file, into) in [
             ("findings.jsonl", &mut said.findings),
-            ("learnings.jsonl", &mut said.learnings),
-            ("proposals.jsonl", &mut said.proposals),
+            ("learnings.jsonl", &mut learnings),
+            ("proposals.jsonl", &mut proposals),
         ] {
             for line in self.lines(file, &mut findings) {
                 let text = words(&line);
@@ -81,6 +83,8 @@ impl Outbox {
                 }
             }
         }
+        said.learnings = learnings.into_iter().map(learning).collect();
+        said.proposals = proposals.into_iter().map(Proposal::Note).collect();
         said.findings.append(&mut findings);
         if left_out > 0 || room == 0 {
             said.findings.push(format!(
@@ -108,13 +112,13 @@ impl Outbox {
         if lines.is_empty() || findings.len() > before {
             return None;
         }
-        let mut total = Usage { input_tokens: 0, output_tokens: 0, cost_usd: 0.0 };
+        let mut total = Usage::default();
         for line in &lines {
             match usage(line) {
                 Ok(usage) => {
                     total.input_tokens = total.input_tokens.saturating_add(usage.input_tokens);
                     total.output_tokens = total.output_tokens.saturating_add(usage.output_tokens);
-                    total.cost_usd += usage.cost_usd;
+                    total.cost = total.cost.plus(usage.cost);
                 }
                 Err(reason) => {
                     findings
@@ -123,7 +127,7 @@ impl Outbox {
                 }
             }
         }
-        total.cost_usd.is_finite().then_some(total)
+        Some(total)
     }
 
     fn lines(&self, file: &str, findings: &mut Vec<String>) -> Vec<Value> {
@@ -223,7 +227,17 @@ fn claim(
             }
         },
     };
-    Some(Claim { id, text: text.clone(), criterion })
+    Some(Claim { id, text: text.clone(), criterion, kind: ClaimKind::Observation, receipt: None })
+}
+
+fn learning(rule: String) -> Learning {
+    Learning {
+        id: LearningId::of(&rule),
+        context: String::new(),
+        discovery: String::new(),
+        rule,
+        check: None,
+    }
 }
 
 /// All three must be there, and no token count that we do not know: missing is not zero.
@@ -239,7 +253,10 @@ fn usage(line: &Value) -> Result<Usage, String> {
     Ok(Usage {
         input_tokens: tokens(line, "input_tokens")?,
         output_tokens: tokens(line, "output_tokens")?,
-        cost_usd: cost_usd.filter(|cost| *cost >= 0.0).ok_or("cost_usd is missing or no amount")?,
+        cost: cost_usd
+            .and_then(MicroUsd::from_dollars)
+            .ok_or("cost_usd is missing or no amount")?,
+        unpriced: Vec::new(),
     })
 }
 

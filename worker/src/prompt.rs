@@ -26,13 +26,10 @@ pub(crate) fn render(prompt: &Prompt<'_>) -> String {
     section(&mut text, "Tools that may be used", &contract.allowed_scope.tools);
     section(&mut text, "Forbidden actions", &contract.forbidden_actions);
     let budgets = &contract.budgets;
-    add(
-        &mut text,
-        &format!(
-            "\n# Budget\n\n{} minutes, {} tokens.\n",
-            budgets.wall_clock_minutes, budgets.token_budget
-        ),
-    );
+    let mut limits = vec![format!("{} minutes", budgets.wall_clock_minutes)];
+    limits.extend(budgets.token_budget.map(|tokens| format!("{tokens} tokens")));
+    limits.extend(budgets.cost_budget.map(|cost| cost.to_string()));
+    add(&mut text, &format!("\n# Budget\n\n{}.\n", limits.join(", ")));
     if let Some((defect, diff)) = defect {
         repair(&mut text, defect, diff);
     }

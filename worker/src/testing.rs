@@ -16,9 +16,11 @@ pub(crate) fn contract() -> Contract {
         allowed_scope: AllowedScope { paths: vec!["src/".to_owned()], tools: Vec::new() },
         budgets: Budgets {
             wall_clock_minutes: 5,
-            token_budget: 1000,
+            token_budget: Some(1000),
+            cost_budget: None,
             max_agents: 1,
             verification_ratio: 0.25,
+            first_artifact_ratio: 0.30,
         },
         forbidden_actions: vec!["network_egress".to_owned()],
     }

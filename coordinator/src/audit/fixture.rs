@@ -215,9 +215,11 @@ fn contract() -> Contract {
         allowed_scope: AllowedScope { paths: vec![], tools: vec![] },
         budgets: Budgets {
             wall_clock_minutes: 1,
-            token_budget: 1,
+            token_budget: Some(1),
+            cost_budget: None,
             max_agents: 1,
             verification_ratio: 0.25,
+            first_artifact_ratio: 0.30,
         },
         forbidden_actions: vec![],
     }

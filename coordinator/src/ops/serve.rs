@@ -49,6 +49,7 @@ pub fn settings(config: &Config, secrets: &Secrets, allow_process_isolation: boo
         checks_max: CHECKS_MAX,
         artifact_bytes_max: limits::ARTIFACT_BYTES_MAX,
         files_max: limits::FILES_MAX,
+        rules: cantus_core::rules::Rules::default(),
         trust: secrets.trust.clone(),
         allow_process_isolation,
     }

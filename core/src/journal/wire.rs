@@ -15,6 +15,7 @@ use cantus_proto::wire::{WireError, v1};
 use prost::Message as _;
 use v1::record::Fact as Wire;
 
+use super::rules;
 use crate::event::{ItemIndex, Millis, Repository, Submission};
 use crate::record::{Ending, Fact, Holder, ItemFact, Record, Refutation, Refuter};
 
@@ -114,6 +115,7 @@ impl Batch {
                     Fact::Submitted(Box::new(submission(&run, plan, submitted)?))
                 }
                 Wire::RunCancelled(_) => Fact::RunCancelled,
+                Wire::RunWarned(warned) => Fact::RunWarned(rules::warning(warned)?),
                 other => Fact::Item(place, item_fact(other)?),
             };
             Ok(Record { at, run: run.clone(), fact })
@@ -126,6 +128,7 @@ fn record(record: &Record) -> v1::Record {
     let (item, fact) = match &record.fact {
         Fact::Submitted(submission) => (0, Wire::Submitted(submitted(submission))),
         Fact::RunCancelled => (0, Wire::RunCancelled(true)),
+        Fact::RunWarned(warning) => (0, Wire::RunWarned(rules::warned(*warning))),
         Fact::Item(place, fact) => (place.0, wire(fact)),
     };
     v1::Record { item, fact: Some(fact) }
@@ -171,9 +174,11 @@ fn submission(
 
 fn wire(fact: &ItemFact) -> Wire {
     match fact {
-        ItemFact::Queued(number, kind) => {
-            Wire::Queued(v1::Queued { number: number.0, kind: v1::AttemptKind::from(*kind).into() })
-        }
+        ItemFact::Queued(number, kind, dispatch) => Wire::Queued(v1::Queued {
+            number: number.0,
+            kind: v1::AttemptKind::from(*kind).into(),
+            dispatch: Some(rules::dispatched(dispatch)),
+        }),
         ItemFact::Leased(number, holder) => Wire::Leased(v1::RecordLeased {
             number: number.0,
             lease: holder.lease.to_string(),
@@ -207,13 +212,28 @@ fn wire(fact: &ItemFact) -> Wire {
             number: number.0,
             saved: Some((&Saved { commits: commits.clone(), reason: reason.clone() }).into()),
         }),
+        ItemFact::Settled(..)
+        | ItemFact::Demanded(..)
+        | ItemFact::Proposed(..)
+        | ItemFact::Learned(..)
+        | ItemFact::LearningsChecked(..)
+        | ItemFact::Warned(_)
+        | ItemFact::Approved(..)
+        | ItemFact::Rechecked(_)
+        | ItemFact::Split(..) => rules::wire(fact),
     }
 }
 
 fn item_fact(wire: Wire) -> Result<ItemFact, RecordError> {
     Ok(match wire {
-        Wire::Submitted(_) | Wire::RunCancelled(_) => return Err(RecordError::Unknown("item")),
-        Wire::Queued(queued) => ItemFact::Queued(AttemptNumber(queued.number), kind(queued.kind)?),
+        Wire::Submitted(_) | Wire::RunCancelled(_) | Wire::RunWarned(_) => {
+            return Err(RecordError::Unknown("item"));
+        }
+        Wire::Queued(queued) => {
+            let dispatch = queued.dispatch.ok_or(RecordError::Unknown("dispatch"))?;
+            let dispatch = Arc::new(rules::dispatch(dispatch)?);
+            ItemFact::Queued(AttemptNumber(queued.number), kind(queued.kind)?, dispatch)
+        }
         Wire::Leased(leased) => {
             let holder: Leased = leased.holder.ok_or(RecordError::Unknown("holder"))?.try_into()?;
             let holder = Holder { lease: LeaseId::new(&leased.lease)?, leased: holder };
@@ -251,6 +271,7 @@ fn item_fact(wire: Wire) -> Result<ItemFact, RecordError> {
             let saved: Saved = saved.saved.ok_or(RecordError::Unknown("saved work"))?.try_into()?;
             ItemFact::Saved(number, saved.commits, saved.reason)
         }
+        other => rules::fact(other)?,
     })
 }
 
@@ -299,7 +320,14 @@ fn refuted(refutation: &Refutation) -> v1::Refuted {
         Refuter::Merge(onto) => (v1::RefuterKind::Merge, 0, onto.to_string()),
         Refuter::Verdict(number) => (v1::RefuterKind::Verdict, number.0, String::new()),
     };
-    v1::Refuted { by: by.into(), number, defect: Some((&refutation.defect).into()), onto }
+    let found = refutation.out_of_scope.iter().map(rules::found);
+    v1::Refuted {
+        by: by.into(),
+        number,
+        defect: Some((&refutation.defect).into()),
+        onto,
+        out_of_scope: found.collect(),
+    }
 }
 
 fn refutation(wire: v1::Refuted) -> Result<Refutation, RecordError> {
@@ -311,5 +339,6 @@ fn refutation(wire: v1::Refuted) -> Result<Refutation, RecordError> {
         Ok(v1::RefuterKind::Unspecified) | Err(_) => return Err(RecordError::Unknown("refuter")),
     };
     let defect: Defect = wire.defect.ok_or(RecordError::Unknown("defect"))?.try_into()?;
-    Ok(Refutation { by, defect })
+    let findings = wire.out_of_scope.into_iter().map(rules::finding);
+    Ok(Refutation { by, defect, out_of_scope: findings.collect::<Result<_, _>>()? })
 }

@@ -16,7 +16,7 @@ use super::world::{
 fn stopped(reply: &HeartbeatReply) -> &str {
     match reply {
         HeartbeatReply::Stop(why) => why,
-        HeartbeatReply::GoOn => panic!("it may go on"),
+        HeartbeatReply::GoOn(_) => panic!("it may go on"),
     }
 }
 
@@ -49,7 +49,7 @@ fn a_lease_ends_one_lease_after_the_last_beat_by_the_coordinators_clock_q4() {
     let worker = world.take("a");
     world.advance(LEASE_MS - 1);
     assert_eq!(world.state("a"), "Working");
-    assert_eq!(world.beat(&worker), HeartbeatReply::GoOn);
+    assert_eq!(world.beat(&worker), HeartbeatReply::GoOn(vec![]));
     world.advance(LEASE_MS - 1);
     assert_eq!(world.state("a"), "Working");
     world.advance(1);
@@ -112,7 +112,7 @@ fn the_salvage_of_a_lost_workspace_is_kept_and_disturbs_nobody() {
     world.advance(LEASE_MS);
     let next = world.take("a");
     world.advance(LEASE_MS - 1);
-    assert_eq!(world.beat(&next), HeartbeatReply::GoOn);
+    assert_eq!(world.beat(&next), HeartbeatReply::GoOn(vec![]));
     world.advance(1);
     let commits = Commits { bundle: blob("s"), base: commit("start"), head: commit("s") };
     let saved = Saved { commits, reason: "swept".to_owned() };
@@ -130,7 +130,7 @@ fn a_later_lease_supersedes_and_one_result_counts_q8() {
     let mut world = World::of("a");
     let first = world.take("a");
     let second = world.take("a");
-    assert_eq!(world.beat(&second), HeartbeatReply::GoOn);
+    assert_eq!(world.beat(&second), HeartbeatReply::GoOn(vec![]));
     assert_eq!(stopped(&world.beat(&first)), "another worker has taken this attempt");
     // The bus says once more what it said before: that takes nothing back.
     assert_eq!(world.step(first.leased()), 0);
@@ -299,7 +299,7 @@ fn only_the_role_of_an_attempt_may_lease_it_and_never_its_producer() {
 fn a_lease_that_is_still_on_its_way_goes_on() {
     let mut world = World::of("a");
     let held = world.pull("a");
-    assert_eq!(world.beat(&held), HeartbeatReply::GoOn);
+    assert_eq!(world.beat(&held), HeartbeatReply::GoOn(vec![]));
     world.cancel("a");
     assert!(stopped(&world.beat(&held)).contains("the item is cancelled"));
     let mut lost = held.clone();
@@ -353,7 +353,7 @@ fn after_a_restart_leases_run_anew() {
     assert_eq!(world.order(), ["b"], "what is on the bus is published again");
     world.advance(LEASE_MS - 1);
     assert_eq!(world.state("a"), "Working");
-    assert_eq!(world.beat(&held), HeartbeatReply::GoOn);
+    assert_eq!(world.beat(&held), HeartbeatReply::GoOn(vec![]));
     world.say(&held, LeaseEvent::Result(work("w")));
     assert_eq!(world.state("a"), "Gating");
 }

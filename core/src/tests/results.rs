@@ -3,7 +3,7 @@
 use cantus_proto::evidence::{Ending, SigningKey, TestCounts, attest};
 use cantus_proto::ids::Blob;
 use cantus_proto::message::{
-    AttemptKind, Claim, Commits, Evidence, FailureKind, Isolation, LeaseEvent, Work,
+    AttemptKind, Claim, ClaimKind, Commits, Evidence, FailureKind, Isolation, LeaseEvent, Work,
 };
 use cantus_proto::plan::Plan;
 
@@ -16,7 +16,13 @@ use super::world::{
 };
 
 fn claims_all_tests_pass(head: &str) -> cantus_proto::message::WorkResult {
-    let claim = Claim { id: "C1".to_owned(), text: "all tests pass".to_owned(), criterion: None };
+    let claim = Claim {
+        id: "C1".to_owned(),
+        text: "all tests pass".to_owned(),
+        criterion: None,
+        kind: ClaimKind::Observation,
+        receipt: None,
+    };
     cantus_proto::message::WorkResult { claims: vec![claim], ..work(head) }
 }
 
@@ -182,9 +188,8 @@ fn the_log_of_a_verification_is_kept_with_its_attempt() {
     world.say(&verifier, LeaseEvent::Evidence(evidence));
     let repair = world.take("a");
     let body = LeaseEvent::Failed(cantus_proto::message::Failed {
-        kind: FailureKind::Timeout,
-        reason: "wall clock".to_owned(),
         log: log("more"),
+        ..cantus_proto::message::Failed::new(FailureKind::Timeout, "wall clock")
     });
     world.say(&repair, body.clone());
     let logs: Vec<_> = world.item("a").attempts.iter().map(|attempt| attempt.log.clone()).collect();

@@ -1,5 +1,7 @@
 //! The table of transitions, row by row: what is not in it is refused by name.
 
+use std::sync::Arc;
+
 use cantus_proto::evidence::Ending as CheckerEnding;
 use cantus_proto::ids::AttemptNumber;
 use cantus_proto::message::{AttemptKind, Commits, Defect};
@@ -60,10 +62,10 @@ fn state(name: &str) -> State {
 fn facts(number: u32, holder: &Holder) -> Vec<(&'static str, ItemFact)> {
     let (number, next) = (AttemptNumber(number), AttemptNumber(number + 1));
     let defect = Defect { summary: "no".to_owned(), findings: vec![], work: None };
-    let refutation = Refutation { by: Refuter::Verdict(number), defect };
+    let refutation = Refutation { by: Refuter::Verdict(number), defect, out_of_scope: vec![] };
     vec![
-        ("Queued", ItemFact::Queued(next, AttemptKind::Produce)),
-        ("QueuedToVerify", ItemFact::Queued(next, AttemptKind::Verify)),
+        ("Queued", ItemFact::Queued(next, AttemptKind::Produce, Arc::default())),
+        ("QueuedToVerify", ItemFact::Queued(next, AttemptKind::Verify, Arc::default())),
         ("Leased", ItemFact::Leased(number, Box::new(holder.clone()))),
         ("Ended", ItemFact::Ended(number, Ending::Lost, "gone".to_owned())),
         ("Delivered", ItemFact::Delivered(number, Box::new(work("w")))),

@@ -8,11 +8,12 @@ use cantus_proto::ids::{
     Blob, CommitId, ContainerName, CriterionId, Digest, ItemId, LeaseId, RepositoryId, RoleName,
     RunId, TreeId,
 };
-use cantus_proto::message::{Candidate, Failed, FailureKind, LeaseEvent, WorkResult};
-use cantus_proto::plan::{Complexity, LandingStyle, Plan, PlanItem};
+use cantus_proto::message::{Candidate, Failed, FailureKind, LeaseEvent, Usage, WorkResult};
+use cantus_proto::plan::{Complexity, LandingStyle, Plan, PlanItem, RunBudgets};
 
 use super::super::Settings;
 use super::super::event::{Event, Millis, Repository, Submission};
+use super::super::rules::Rules;
 
 /// When every world begins: some time in 2026, so that nothing rests on zero.
 pub(super) const START: Millis = Millis(1_780_000_000_000);
@@ -33,6 +34,7 @@ pub(super) fn settings() -> Settings {
         checks_max: 2,
         artifact_bytes_max: 1 << 20,
         files_max: 1_000,
+        rules: Rules::default(),
         trust: Trust::new(trusted, vec![]).unwrap(),
         allow_process_isolation: false,
     }
@@ -52,12 +54,19 @@ pub(super) fn plan(line: &str) -> Plan {
             role: role("worker"),
             verifier: role("verifier"),
             complexity: Complexity::Small,
+            effort: None,
             priority: 0,
             attempts_max: 3,
             contract: std::sync::Arc::new(contract(id.trim())),
         }
     });
-    Plan { repository: None, target: None, landing: LandingStyle::Merge, items: items.collect() }
+    Plan {
+        repository: None,
+        target: None,
+        landing: LandingStyle::Merge,
+        budgets: RunBudgets::default(),
+        items: items.collect(),
+    }
 }
 
 pub(super) fn contract(goal: &str) -> Contract {
@@ -73,9 +82,11 @@ pub(super) fn contract(goal: &str) -> Contract {
         allowed_scope: AllowedScope { paths: vec!["src/".to_owned()], tools: vec![] },
         budgets: Budgets {
             wall_clock_minutes: 10,
-            token_budget: 1,
+            token_budget: Some(1_000),
+            cost_budget: None,
             max_agents: 1,
             verification_ratio: 0.25,
+            first_artifact_ratio: 0.30,
         },
         forbidden_actions: vec!["dependency_upgrade".to_owned()],
     }
@@ -123,18 +134,9 @@ pub(super) fn lease_id(drawn: u64) -> LeaseId {
 
 /// The work that stands for a word, without claims.
 pub(super) fn work(word: &str) -> WorkResult {
-    WorkResult {
-        base: commit("start"),
-        head: commit(word),
-        bundle: Some(blob(word)),
-        receipts: vec![],
-        claims: vec![],
-        usage: None,
-        findings: vec![],
-        log: None,
-        learnings: vec![],
-        proposals: vec![],
-    }
+    // No model, no tokens: that is measured.
+    let usage = Some(Usage::default());
+    WorkResult { usage, ..WorkResult::new(commit("start"), commit(word), Some(blob(word))) }
 }
 
 /// The merge of something onto a head, which has this tree.
@@ -166,5 +168,5 @@ pub(super) fn submission(name: &str, plan: Plan) -> Event {
 
 /// An agent that gave up.
 pub(super) fn failed(reason: &str) -> LeaseEvent {
-    LeaseEvent::Failed(Failed { kind: FailureKind::Agent, reason: reason.to_owned(), log: None })
+    LeaseEvent::Failed(Failed::new(FailureKind::Agent, reason))
 }

@@ -58,6 +58,7 @@ impl Held {
             item: self.attempt.item.clone(),
             attempt: self.attempt.number,
             note: String::new(),
+            pulse: None,
         }
     }
 
@@ -105,7 +106,13 @@ impl Held {
             Ok(envelopes) => (envelopes, None),
             Err(why) => (vec![], Some(why)),
         };
-        Evidence { tree: self.candidate().tree.clone(), envelopes, log: None, inconclusive }
+        Evidence {
+            tree: self.candidate().tree.clone(),
+            envelopes,
+            log: None,
+            inconclusive,
+            learnings: vec![],
+        }
     }
 
     /// Evidence for its own candidate whose checkers ended like this.

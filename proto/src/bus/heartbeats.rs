@@ -19,7 +19,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeartbeatAnswer {
     /// The lease holds.
-    GoOn,
+    GoOn(Vec<String>),
     /// It does not, for this reason.
     Stop(String),
     /// The coordinator or the bus is away: go on, up to the hard wall clock.
@@ -62,7 +62,7 @@ impl Bus {
                 let reply = HeartbeatReply::decode(&message.payload)
                     .map_err(|source| BusError::Message { what: WHAT, source })?;
                 Ok(match reply {
-                    HeartbeatReply::GoOn => HeartbeatAnswer::GoOn,
+                    HeartbeatReply::GoOn(demands) => HeartbeatAnswer::GoOn(demands),
                     HeartbeatReply::Stop(reason) => HeartbeatAnswer::Stop(reason),
                 })
             }

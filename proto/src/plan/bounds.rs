@@ -63,3 +63,6 @@ pub const PRIORITY: RangeInclusive<i32> = -1_000_000..=1_000_000;
 pub const ROLE_DEFAULT: &str = "worker";
 /// See [`ROLE_DEFAULT`].
 pub const VERIFIER_DEFAULT: &str = "verifier";
+
+/// Share of an attempt's budget after which it must have an artifact (SPEC B4).
+pub const FIRST_ARTIFACT_RATIO_DEFAULT: f64 = 0.30;

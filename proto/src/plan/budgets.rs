@@ -1,8 +1,8 @@
 //! Reads the budgets of a contract: all bounded and above zero, the plan's where the contract states none.
 
 use super::bounds::{
-    AGENTS_DEFAULT, AGENTS_MAX, TOKEN_BUDGET_MAX, VERIFICATION_RATIO_DEFAULT,
-    VERIFICATION_RATIO_USUAL, WALL_CLOCK_MINUTES_MAX,
+    AGENTS_DEFAULT, AGENTS_MAX, FIRST_ARTIFACT_RATIO_DEFAULT, TOKEN_BUDGET_MAX,
+    VERIFICATION_RATIO_DEFAULT, VERIFICATION_RATIO_USUAL, WALL_CLOCK_MINUTES_MAX,
 };
 use super::codes;
 use super::fields::{self, Field, Fields, place};
@@ -27,11 +27,7 @@ pub(super) struct PartialBudgets {
 impl PartialBudgets {
     /// Stands for budgets that were refused as a whole, so that they are not also said to be missing.
     pub(super) fn stand_in() -> Self {
-        Self {
-            wall_clock_minutes: Some(REFUSED),
-            token_budget: Some(u64::from(REFUSED)),
-            ..Self::default()
-        }
+        Self { wall_clock_minutes: Some(REFUSED), ..Self::default() }
     }
 }
 
@@ -114,7 +110,7 @@ fn read_ratio(entry: &Entry, sink: &mut Sink<'_>) -> Option<f64> {
     Some(ratio)
 }
 
-/// The contract's budgets over the plan's; the two that cost must be stated by one of them.
+/// The contract's budgets over the plan's; the wall clock must be stated by one of them.
 pub(super) fn complete(
     fields: &Fields<'_>,
     defaults: &PartialBudgets,
@@ -129,10 +125,11 @@ pub(super) fn complete(
         REFUSED
     };
     let minutes = own.wall_clock_minutes.or(defaults.wall_clock_minutes);
-    let tokens = own.token_budget.or(defaults.token_budget);
     Budgets {
         wall_clock_minutes: minutes.unwrap_or_else(|| missing("wall_clock_minutes")),
-        token_budget: tokens.unwrap_or_else(|| u64::from(missing("token_budget"))),
+        token_budget: own.token_budget.or(defaults.token_budget),
+        cost_budget: None,
+        first_artifact_ratio: FIRST_ARTIFACT_RATIO_DEFAULT,
         max_agents: own.max_agents.or(defaults.max_agents).unwrap_or(AGENTS_DEFAULT),
         verification_ratio: own
             .verification_ratio

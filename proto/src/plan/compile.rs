@@ -14,7 +14,7 @@ use super::fields::{self, Fields, place};
 use super::items::{self, HEAD_KEYS, Items, choice};
 use super::sink::{At, START, Sink, shown};
 use super::tree::{self, Entry, ITEMS, Kind, Node};
-use super::{Compiled, LandingStyle, Plan, codes};
+use super::{Compiled, LandingStyle, Plan, RunBudgets, codes};
 use crate::ids::ItemId;
 
 /// The format that is read.
@@ -116,7 +116,7 @@ fn build_plan(root: &Node, items: Items<'_>, sink: &mut Sink<'_>) -> Option<Plan
         fields::list(&e.value, place(e), "`items`", usize::MAX, s).map(|_| ())
     });
     let items = items.finish(fields.entries, sink);
-    Some(Plan { repository, target, landing, items })
+    Some(Plan { repository, target, landing, budgets: RunBudgets::default(), items })
 }
 
 fn build_contract(file: &str, root: &Node, sink: &mut Sink<'_>) -> Option<Plan> {
@@ -131,7 +131,13 @@ fn build_contract(file: &str, root: &Node, sink: &mut Sink<'_>) -> Option<Plan> 
     let stand_in = || ItemId::new("contract").expect("a word is a valid id");
     let item = items::single(id.unwrap_or_else(stand_in), file, &fields, sink);
     let landing = LandingStyle::default();
-    Some(Plan { repository: None, target: None, landing, items: vec![item] })
+    Some(Plan {
+        repository: None,
+        target: None,
+        landing,
+        budgets: RunBudgets::default(),
+        items: vec![item],
+    })
 }
 
 fn id_of_file(file: &str, at: At, sink: &mut Sink<'_>) -> Option<ItemId> {

@@ -162,6 +162,7 @@ fn plan_item(id: ItemId, needs: Vec<ItemId>, body: Body) -> PlanItem {
         verifier: settings.verifier,
         complexity: settings.complexity,
         priority: settings.priority,
+        effort: None,
         attempts_max: settings.attempts_max,
         contract: Arc::new(contract),
     }

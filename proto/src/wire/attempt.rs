@@ -4,8 +4,11 @@ use super::{WireError, check, v1};
 use crate::ids::{ContainerName, Digest, ItemId, RepositoryId, RoleName, RunId, TreeId};
 use crate::limits::WIRE_VERSION;
 use crate::message::{
-    Attempt, AttemptKind, AttemptLimits, Candidate, Commits, Defect, Verification, Work,
+    Attempt, AttemptKind, AttemptLimits, Candidate, Commits, Defect, Learning, Route, Verification,
+    Work,
 };
+use crate::plan::Effort;
+use crate::units::MicroUsd;
 
 impl From<&Attempt> for v1::Attempt {
     fn from(attempt: &Attempt) -> Self {
@@ -32,6 +35,9 @@ impl From<&Attempt> for v1::Attempt {
             defect,
             candidate,
             limits: Some((&attempt.limits).into()),
+            route: Some((&attempt.route).into()),
+            preamble: attempt.preamble.clone().unwrap_or_default(),
+            learnings: attempt.learnings.iter().map(Into::into).collect(),
             worker_excluded: check::or_empty(excluded),
         }
     }
@@ -66,6 +72,9 @@ impl TryFrom<v1::Attempt> for Attempt {
             target: check::target(wire.target)?,
             base_min: check::commit("least base", &wire.base_min)?,
             work,
+            route: check::required("route", wire.route)?.try_into()?,
+            preamble: check::text_optional("preamble", wire.preamble)?,
+            learnings: check::list("learnings", wire.learnings, Learning::try_from)?,
             limits: check::required("limits", wire.limits)?.try_into()?,
         })
     }
@@ -138,6 +147,9 @@ impl From<&AttemptLimits> for v1::Limits {
             wall_clock_ms: limits.wall_clock_ms,
             artifact_bytes_max: limits.artifact_bytes_max,
             files_max: limits.files_max,
+            tokens_max: limits.tokens_max.unwrap_or(0),
+            cost_microusd_max: limits.cost_max.map_or(0, |cost| cost.0),
+            window_ms: limits.window_ms,
         }
     }
 }
@@ -159,6 +171,50 @@ impl TryFrom<v1::Limits> for AttemptLimits {
             wall_clock_ms: check::above_zero("wall clock", wire.wall_clock_ms)?,
             artifact_bytes_max: check::above_zero("artifact limit", wire.artifact_bytes_max)?,
             files_max: wire.files_max,
+            tokens_max: check::unless_zero(wire.tokens_max),
+            cost_max: check::unless_zero(wire.cost_microusd_max).map(MicroUsd),
+            window_ms: check::above_zero("window", wire.window_ms)?,
         })
+    }
+}
+
+impl From<&Route> for v1::Route {
+    fn from(route: &Route) -> Self {
+        Self { model: route.model.clone(), effort: v1::Effort::from(route.effort).into() }
+    }
+}
+
+impl TryFrom<v1::Route> for Route {
+    type Error = WireError;
+
+    fn try_from(wire: v1::Route) -> Result<Self, WireError> {
+        let effort = v1::Effort::try_from(wire.effort).ok().and_then(v1::Effort::domain);
+        Ok(Self {
+            model: check::label("model", wire.model)?,
+            effort: effort.ok_or_else(|| check::unknown("effort"))?,
+        })
+    }
+}
+
+impl v1::Effort {
+    /// As the domain has it; nothing when it is not said.
+    #[must_use]
+    pub fn domain(self) -> Option<Effort> {
+        match self {
+            Self::Unspecified => None,
+            Self::Low => Some(Effort::Low),
+            Self::Medium => Some(Effort::Medium),
+            Self::High => Some(Effort::High),
+        }
+    }
+}
+
+impl From<Effort> for v1::Effort {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Low => Self::Low,
+            Effort::Medium => Self::Medium,
+            Effort::High => Self::High,
+        }
     }
 }

@@ -38,6 +38,19 @@ pub(super) fn above_zero(field: &'static str, value: u64) -> Result<u64, WireErr
     Ok(value)
 }
 
+/// A limit that 0 stands for the absence of.
+pub(super) fn unless_zero(value: u64) -> Option<u64> {
+    (value != 0).then_some(value)
+}
+
+/// A text that is absent when it is empty.
+pub(super) fn text_optional(
+    field: &'static str,
+    value: String,
+) -> Result<Option<String>, WireError> {
+    Ok(Some(text(field, value)?).filter(|value| !value.is_empty()))
+}
+
 pub(super) fn text(field: &'static str, text: String) -> Result<String, WireError> {
     bounded(field, text, TEXT_BYTES_MAX)
 }

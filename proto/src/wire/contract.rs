@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{WireError, check, v1};
 use crate::contract::{AllowedScope, Budgets, Contract, Criterion};
 use crate::ids::CriterionId;
+use crate::units::MicroUsd;
 
 impl From<&Contract> for v1::Contract {
     fn from(contract: &Contract) -> Self {
@@ -81,9 +82,11 @@ impl From<&Budgets> for v1::Budgets {
     fn from(budgets: &Budgets) -> Self {
         Self {
             wall_clock_minutes: budgets.wall_clock_minutes,
-            token_budget: budgets.token_budget,
+            token_budget: budgets.token_budget.unwrap_or(0),
             max_agents: budgets.max_agents,
             verification_ratio: budgets.verification_ratio,
+            cost_budget_microusd: budgets.cost_budget.map_or(0, |cost| cost.0),
+            first_artifact_ratio: budgets.first_artifact_ratio,
         }
     }
 }
@@ -93,19 +96,22 @@ impl TryFrom<v1::Budgets> for Budgets {
 
     fn try_from(wire: v1::Budgets) -> Result<Self, WireError> {
         check::above_zero("wall clock", u64::from(wire.wall_clock_minutes))?;
-        check::above_zero("token budget", wire.token_budget)?;
         check::above_zero("agents", u64::from(wire.max_agents))?;
-        if !(wire.verification_ratio > 0.0 && wire.verification_ratio < 1.0) {
-            return Err(WireError::Invalid {
-                field: "verification ratio",
-                reason: "it is not between 0 and 1",
-            });
+        for (field, ratio) in [
+            ("verification ratio", wire.verification_ratio),
+            ("first artifact ratio", wire.first_artifact_ratio),
+        ] {
+            if !(ratio > 0.0 && ratio < 1.0) {
+                return Err(WireError::Invalid { field, reason: "it is not between 0 and 1" });
+            }
         }
         Ok(Self {
             wall_clock_minutes: wire.wall_clock_minutes,
-            token_budget: wire.token_budget,
+            token_budget: check::unless_zero(wire.token_budget),
+            cost_budget: check::unless_zero(wire.cost_budget_microusd).map(MicroUsd),
             max_agents: wire.max_agents,
             verification_ratio: wire.verification_ratio,
+            first_artifact_ratio: wire.first_artifact_ratio,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::{WireError, check, v1};
 use crate::ids::{CommitId, ItemId, LeaseId, RepositoryId, RunId};
 use crate::limits::WIRE_VERSION;
-use crate::message::{Heartbeat, HeartbeatReply, LeaseNote, SourceUpdate};
+use crate::message::{Heartbeat, HeartbeatReply, LeaseNote, Pulse, SourceUpdate};
 
 impl From<&Heartbeat> for v1::Heartbeat {
     fn from(heartbeat: &Heartbeat) -> Self {
@@ -14,6 +14,7 @@ impl From<&Heartbeat> for v1::Heartbeat {
             item: heartbeat.item.to_string(),
             attempt: heartbeat.attempt.0,
             note: heartbeat.note.clone(),
+            pulse: heartbeat.pulse.as_ref().map(Into::into),
         }
     }
 }
@@ -29,6 +30,7 @@ impl TryFrom<v1::Heartbeat> for Heartbeat {
             item: check::id("item", &wire.item, ItemId::new)?,
             attempt: check::attempt_number(wire.attempt)?,
             note: check::text("note", wire.note)?,
+            pulse: wire.pulse.map(Pulse::try_from).transpose()?,
         })
     }
 }
@@ -36,8 +38,10 @@ impl TryFrom<v1::Heartbeat> for Heartbeat {
 impl From<&HeartbeatReply> for v1::HeartbeatReply {
     fn from(reply: &HeartbeatReply) -> Self {
         match reply {
-            HeartbeatReply::GoOn => Self { stop: false, reason: String::new() },
-            HeartbeatReply::Stop(reason) => Self { stop: true, reason: reason.clone() },
+            HeartbeatReply::GoOn(demands) => Self { demands: demands.clone(), ..Self::default() },
+            HeartbeatReply::Stop(reason) => {
+                Self { stop: true, reason: reason.clone(), ..Self::default() }
+            }
         }
     }
 }
@@ -47,7 +51,48 @@ impl TryFrom<v1::HeartbeatReply> for HeartbeatReply {
 
     fn try_from(wire: v1::HeartbeatReply) -> Result<Self, WireError> {
         let reason = check::text("reason", wire.reason)?;
-        Ok(if wire.stop { Self::Stop(reason) } else { Self::GoOn })
+        let demands = check::texts("demands", wire.demands)?;
+        Ok(if wire.stop { Self::Stop(reason) } else { Self::GoOn(demands) })
+    }
+}
+
+impl From<&Pulse> for v1::Pulse {
+    fn from(pulse: &Pulse) -> Self {
+        Self {
+            commits: pulse.commits,
+            changed: pulse.changed.clone(),
+            changed_count: pulse.changed_count,
+            fingerprint: pulse.fingerprint.clone(),
+            evidence: pulse.evidence,
+            score: pulse.score,
+            blocker: pulse.blocker.clone().unwrap_or_default(),
+            next_action: pulse.next_action.clone().unwrap_or_default(),
+            iterations: pulse.iterations,
+            usage: pulse.usage.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl TryFrom<v1::Pulse> for Pulse {
+    type Error = WireError;
+
+    fn try_from(wire: v1::Pulse) -> Result<Self, WireError> {
+        check::count("changed paths", wire.changed.len())?;
+        if wire.score.is_some_and(|score| !score.is_finite()) {
+            return Err(WireError::Invalid { field: "score", reason: "it is not finite" });
+        }
+        Ok(Self {
+            commits: wire.commits,
+            changed: wire.changed,
+            changed_count: wire.changed_count,
+            fingerprint: check::label("fingerprint", wire.fingerprint)?,
+            evidence: wire.evidence,
+            score: wire.score,
+            blocker: check::text_optional("blocker", wire.blocker)?,
+            next_action: check::text_optional("next action", wire.next_action)?,
+            iterations: wire.iterations,
+            usage: super::usage::read(wire.usage)?,
+        })
     }
 }
 

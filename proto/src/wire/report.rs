@@ -7,8 +7,9 @@ use crate::ids::{
 };
 use crate::limits::WIRE_VERSION;
 use crate::message::{
-    Claim, Commits, ContainerExited, Envelope, Evidence, Exit, Failed, FailureKind, Isolation,
-    LeaseEvent, LeaseReport, Leased, Receipt, Report, Saved, Usage, WorkResult,
+    Claim, ClaimKind, Commits, ContainerExited, Envelope, Evidence, Exit, Failed, FailureKind,
+    Isolation, Learning, LearningCheck, LeaseEvent, LeaseReport, Leased, Phase, Proposal, Receipt,
+    Report, Saved, WorkResult,
 };
 use v1::report::Body;
 
@@ -128,16 +129,12 @@ impl From<&WorkResult> for v1::Result {
             head: result.head.to_string(),
             receipts: result.receipts.iter().map(Into::into).collect(),
             claims: result.claims.iter().map(Into::into).collect(),
-            usage: result.usage.map(|usage| v1::Usage {
-                measured: true,
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                cost_usd: usage.cost_usd,
-            }),
+            usage: result.usage.as_ref().map(Into::into),
             findings: result.findings.clone(),
             log: result.log.as_ref().map(Into::into),
-            learnings: result.learnings.clone(),
-            proposals: result.proposals.clone(),
+            learnings: result.learnings.iter().map(Into::into).collect(),
+            proposals: result.proposals.iter().map(Into::into).collect(),
+            phases: result.phases.iter().map(Into::into).collect(),
         }
     }
 }
@@ -161,25 +158,14 @@ impl TryFrom<v1::Result> for WorkResult {
             bundle,
             receipts: check::list("receipts", wire.receipts, Receipt::try_from)?,
             claims: check::list("claims", wire.claims, Claim::try_from)?,
-            usage: usage(wire.usage)?,
+            usage: super::usage::read(wire.usage)?,
             findings: check::texts("findings", wire.findings)?,
             log: check::blob_optional(wire.log)?,
-            learnings: check::texts("learnings", wire.learnings)?,
-            proposals: check::texts("proposals", wire.proposals)?,
+            learnings: check::list("learnings", wire.learnings, Learning::try_from)?,
+            proposals: check::list("proposals", wire.proposals, Proposal::try_from)?,
+            phases: check::list("phases", wire.phases, Phase::try_from)?,
         })
     }
-}
-
-fn usage(wire: Option<v1::Usage>) -> Result<Option<Usage>, WireError> {
-    let Some(wire) = wire.filter(|usage| usage.measured) else { return Ok(None) };
-    if !(wire.cost_usd.is_finite() && wire.cost_usd >= 0.0) {
-        return Err(WireError::Invalid { field: "cost", reason: "it is not a finite amount" });
-    }
-    Ok(Some(Usage {
-        input_tokens: wire.input_tokens,
-        output_tokens: wire.output_tokens,
-        cost_usd: wire.cost_usd,
-    }))
 }
 
 impl From<&Receipt> for v1::Receipt {
@@ -198,6 +184,7 @@ impl From<&Receipt> for v1::Receipt {
             environment: receipt.environment.clone(),
             timed_out: receipt.timed_out,
             output_truncated: receipt.output_truncated,
+            purpose: receipt.purpose.clone(),
         }
     }
 }
@@ -226,6 +213,7 @@ impl TryFrom<v1::Receipt> for Receipt {
             duration_ms: wire.duration_ms,
             environment: environment.collect::<Result<_, _>>()?,
             output_truncated: wire.output_truncated,
+            purpose: check::label("purpose", wire.purpose)?,
         })
     }
 }
@@ -236,6 +224,14 @@ impl From<&Claim> for v1::Claim {
             id: claim.id.clone(),
             text: claim.text.clone(),
             criterion: check::or_empty(claim.criterion.as_ref()),
+            kind: match claim.kind {
+                ClaimKind::Observation => v1::ClaimKind::Observation,
+                ClaimKind::Inference => v1::ClaimKind::Inference,
+                ClaimKind::Hypothesis => v1::ClaimKind::Hypothesis,
+                ClaimKind::Inaccessible => v1::ClaimKind::Inaccessible,
+            }
+            .into(),
+            receipt: check::or_empty(claim.receipt.as_ref()),
         }
     }
 }
@@ -248,6 +244,16 @@ impl TryFrom<v1::Claim> for Claim {
             id: check::label("claim", wire.id)?,
             text: check::text("claim", wire.text)?,
             criterion: check::id_optional("criterion", &wire.criterion, CriterionId::new)?,
+            kind: match v1::ClaimKind::try_from(wire.kind) {
+                Ok(v1::ClaimKind::Observation) => ClaimKind::Observation,
+                Ok(v1::ClaimKind::Inference) => ClaimKind::Inference,
+                Ok(v1::ClaimKind::Hypothesis) => ClaimKind::Hypothesis,
+                Ok(v1::ClaimKind::Inaccessible) => ClaimKind::Inaccessible,
+                Ok(v1::ClaimKind::Unspecified) | Err(_) => {
+                    return Err(check::unknown("kind of claim"));
+                }
+            },
+            receipt: check::id_optional("receipt of a claim", &wire.receipt, Digest::new)?,
         })
     }
 }
@@ -259,6 +265,7 @@ impl From<&Evidence> for v1::Evidence {
             envelopes: evidence.envelopes.iter().map(Into::into).collect(),
             log: evidence.log.as_ref().map(Into::into),
             inconclusive: evidence.inconclusive.clone().unwrap_or_default(),
+            learnings: evidence.learnings.iter().map(Into::into).collect(),
         }
     }
 }
@@ -267,12 +274,12 @@ impl TryFrom<v1::Evidence> for Evidence {
     type Error = WireError;
 
     fn try_from(wire: v1::Evidence) -> Result<Self, WireError> {
-        let inconclusive = check::text("inconclusive", wire.inconclusive)?;
         Ok(Self {
             tree: check::id("tree", &wire.tree, TreeId::new)?,
             envelopes: check::list("envelopes", wire.envelopes, Envelope::try_from)?,
             log: check::blob_optional(wire.log)?,
-            inconclusive: (!inconclusive.is_empty()).then_some(inconclusive),
+            inconclusive: check::text_optional("inconclusive", wire.inconclusive)?,
+            learnings: check::list("learnings", wire.learnings, LearningCheck::try_from)?,
         })
     }
 }
@@ -339,6 +346,10 @@ impl From<&Failed> for v1::Failed {
             kind: kind.into(),
             reason: failed.reason.clone(),
             log: failed.log.as_ref().map(Into::into),
+            usage: failed.usage.as_ref().map(Into::into),
+            learnings: failed.learnings.iter().map(Into::into).collect(),
+            proposals: failed.proposals.iter().map(Into::into).collect(),
+            phases: failed.phases.iter().map(Into::into).collect(),
         }
     }
 }
@@ -353,6 +364,10 @@ impl TryFrom<v1::Failed> for Failed {
             kind: kind.try_into()?,
             reason: check::text("reason", wire.reason)?,
             log: check::blob_optional(wire.log)?,
+            usage: super::usage::read(wire.usage)?,
+            learnings: check::list("learnings", wire.learnings, Learning::try_from)?,
+            proposals: check::list("proposals", wire.proposals, Proposal::try_from)?,
+            phases: check::list("phases", wire.phases, Phase::try_from)?,
         })
     }
 }

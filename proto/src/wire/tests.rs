@@ -1,14 +1,16 @@
-//! Golden bytes hold version 1: a change here needs a new version.
+//! Golden bytes hold version 2: a change here needs a new version.
 
 use std::collections::BTreeMap;
 
 use super::*;
 use crate::contract::{AllowedScope, Budgets, Contract, Criterion};
 use crate::ids::{
-    AttemptNumber, Blob, CommitId, ContainerName, CriterionId, Digest, HostName, ItemId, LeaseId,
-    RepositoryId, RoleName, RunId, TreeId, hex,
+    AttemptNumber, Blob, CommitId, ContainerName, CriterionId, Digest, HostName, ItemId,
+    LearningId, LeaseId, RepositoryId, RoleName, RunId, TreeId, hex,
 };
 use crate::message::*;
+use crate::plan::Effort;
+use crate::units::MicroUsd;
 
 fn blob(seed: &str) -> Blob {
     Blob { sha256: Digest::of(seed.as_bytes()), size_bytes: 42 }
@@ -37,9 +39,11 @@ fn attempt(work: Work) -> Attempt {
             allowed_scope: AllowedScope { paths: vec!["src/".into()], tools: vec!["sh".into()] },
             budgets: Budgets {
                 wall_clock_minutes: 5,
-                token_budget: 1000,
+                token_budget: Some(1000),
+                cost_budget: None,
                 max_agents: 1,
                 verification_ratio: 0.25,
+                first_artifact_ratio: 0.30,
             },
             forbidden_actions: vec!["network".into()],
         },
@@ -53,7 +57,13 @@ fn attempt(work: Work) -> Attempt {
             wall_clock_ms: 300_000,
             artifact_bytes_max: 1 << 20,
             files_max: 100,
+            tokens_max: Some(750),
+            cost_max: Some(MicroUsd(20)),
+            window_ms: 60_000,
         },
+        route: Route { model: "fast".into(), effort: Effort::High },
+        preamble: Some("the last try was stuck".into()),
+        learnings: vec![learning()],
     }
 }
 
@@ -104,18 +114,58 @@ fn result() -> WorkResult {
             duration_ms: 12,
             environment: BTreeMap::from([("LANG".into(), "C".into())]),
             output_truncated: true,
+            purpose: "agent".into(),
         }],
         claims: vec![Claim {
             id: "c1".into(),
             text: "done".into(),
             criterion: Some(CriterionId::new("tests").unwrap()),
+            kind: ClaimKind::Inference,
+            receipt: Some(Digest::of(b"out")),
         }],
-        usage: Some(Usage { input_tokens: 0, output_tokens: 3, cost_usd: 0.5 }),
+        usage: Some(usage()),
         findings: vec!["f".into()],
         log: Some(blob("log")),
-        learnings: vec!["l".into()],
-        proposals: vec!["p".into()],
+        learnings: vec![learning()],
+        proposals: proposals(),
+        phases: vec![Phase { name: "agent".into(), duration_ms: 12 }],
     }
+}
+
+fn usage() -> Usage {
+    let tokens = ModelTokens { model: "m".into(), input_tokens: 0, output_tokens: 1 };
+    Usage { input_tokens: 0, output_tokens: 3, cost: MicroUsd(500_000), unpriced: vec![tokens] }
+}
+
+fn learning() -> Learning {
+    Learning {
+        id: LearningId::of("use  make TEST"),
+        context: "tests".into(),
+        discovery: "pytest is not on the path".into(),
+        rule: "Use make test".into(),
+        check: Some("! grep -rn pytest Makefile".into()),
+    }
+}
+
+fn proposals() -> Vec<Proposal> {
+    let part = Part {
+        id: ItemId::new("a/parser").unwrap(),
+        goal: "parse".into(),
+        deliverables: vec!["src/parser.rs".into()],
+        criteria: vec![CriterionId::new("tests").unwrap()],
+        paths: vec!["src/parser.rs".into()],
+        needs: vec![ItemId::new("a/lexer").unwrap()],
+    };
+    let diagnosis = |remedy| Proposal::Diagnosis(Diagnosis { reason: "too much".into(), remedy });
+    vec![
+        Proposal::Note("n".into()),
+        Proposal::Done,
+        Proposal::Partial("half".into()),
+        diagnosis(Remedy::Retry),
+        diagnosis(Remedy::Split(vec![part])),
+        diagnosis(Remedy::Escalate),
+        diagnosis(Remedy::Skip),
+    ]
 }
 
 fn leased() -> Leased {
@@ -136,11 +186,18 @@ fn evidence() -> Evidence {
         envelopes: vec![Envelope { criterion, statement: b"{}".to_vec(), receipt: b"{}".to_vec() }],
         log: None,
         inconclusive: Some("the checker hung".into()),
+        learnings: vec![LearningCheck { id: learning().id, applied: true }],
     }
 }
 
 fn reports() -> Vec<(&'static str, Report)> {
-    let failed = Failed { kind: FailureKind::Timeout, reason: "5 min".into(), log: None };
+    let failed = Failed {
+        usage: Some(usage()),
+        learnings: vec![learning()],
+        proposals: vec![Proposal::Done],
+        phases: vec![Phase { name: "agent".into(), duration_ms: 12 }],
+        ..Failed::new(FailureKind::Timeout, "5 min")
+    };
     let saved = Saved { commits: commits(), reason: "lease expired".into() };
     let exited = ContainerExited {
         container: ContainerName::new("c").unwrap(),
@@ -165,6 +222,18 @@ fn heartbeat() -> Heartbeat {
         item: ItemId::new("a").unwrap(),
         attempt: AttemptNumber(1),
         note: "tests".into(),
+        pulse: Some(Pulse {
+            commits: 1,
+            changed: vec![b"src/\xff".to_vec()],
+            changed_count: 2,
+            fingerprint: "f".into(),
+            evidence: 3,
+            score: Some(-0.5),
+            blocker: Some("no network".into()),
+            next_action: Some("the parser".into()),
+            iterations: 4,
+            usage: Some(usage()),
+        }),
     }
 }
 
@@ -193,7 +262,7 @@ fn lease_note() -> LeaseNote {
 }
 
 #[test]
-fn version_one_is_as_recorded() {
+fn version_two_is_as_recorded() {
     let mut lines = Vec::new();
     let works = [("produce", Work::Produce), ("repair", defect()), ("verify", verification())];
     for (name, work) in works {
@@ -210,7 +279,8 @@ fn version_one_is_as_recorded() {
     let bytes = heartbeat().encode().unwrap();
     assert_eq!(Heartbeat::decode(&bytes).unwrap(), heartbeat());
     lines.push(format!("heartbeat={}", hex(&bytes)));
-    for reply in [HeartbeatReply::GoOn, HeartbeatReply::Stop("superseded".into())] {
+    let demands = HeartbeatReply::GoOn(vec!["commit what there is".into()]);
+    for reply in [demands, HeartbeatReply::Stop("superseded".into())] {
         let bytes = reply.encode().unwrap();
         assert_eq!(HeartbeatReply::decode(&bytes).unwrap(), reply);
         lines.push(format!("heartbeat_reply={}", hex(&bytes)));
@@ -222,7 +292,7 @@ fn version_one_is_as_recorded() {
     assert_eq!(LeaseNote::decode(&bytes).unwrap(), lease_note());
     lines.push(format!("lease_note={}", hex(&bytes)));
     let lines = lines.join("\n") + "\n";
-    assert_eq!(lines, include_str!("golden_v1.txt"), "\n{lines}");
+    assert_eq!(lines, include_str!("golden_v2.txt"), "\n{lines}");
 }
 
 fn refused(change: impl FnOnce(&mut v1::Attempt)) -> String {

@@ -9,7 +9,7 @@ use cantus_proto::evidence::{Binding, Receipt, Subject, attest};
 use cantus_proto::ids::{Blob, CommitId, ContainerName, Digest, HostName, LeaseId, RoleName};
 use cantus_proto::message::{
     Attempt, Candidate, Commits, Evidence, Failed, FailureKind, Heartbeat, Isolation, LeaseEvent,
-    LeaseReport, Leased, Report, WorkResult,
+    LeaseReport, Leased, Report, Usage, WorkResult,
 };
 use cantus_proto::subjects::BusUser;
 
@@ -179,6 +179,7 @@ impl Lease {
             item: self.attempt.item.clone(),
             attempt: self.attempt.number,
             note: String::new(),
+            pulse: None,
         };
         self.bus.heartbeat(&self.role, &beat).await.expect("the connection is open")
     }
@@ -234,8 +235,7 @@ impl Lease {
     /// # Panics
     /// When the bus does not store it.
     pub async fn fail(&self, kind: FailureKind, reason: &str) {
-        let reason = reason.to_owned();
-        self.say(LeaseEvent::Failed(Failed { kind, reason, log: None })).await;
+        self.say(LeaseEvent::Failed(Failed::new(kind, reason))).await;
     }
 
     /// What it is to verify.
@@ -274,6 +274,7 @@ impl Lease {
             envelopes: criteria.iter().map(sign).collect(),
             log: None,
             inconclusive: None,
+            learnings: Vec::new(),
         }
     }
 
@@ -306,16 +307,7 @@ impl Lease {
 }
 
 fn result_of(base: &CommitId, head: &CommitId, bundle: Option<Blob>) -> WorkResult {
-    WorkResult {
-        base: base.clone(),
-        head: head.clone(),
-        bundle,
-        receipts: Vec::new(),
-        claims: Vec::new(),
-        usage: None,
-        findings: Vec::new(),
-        log: None,
-        learnings: Vec::new(),
-        proposals: Vec::new(),
-    }
+    // No model, no tokens: that is measured.
+    let usage = Some(Usage::default());
+    WorkResult { usage, ..WorkResult::new(base.clone(), head.clone(), bundle) }
 }

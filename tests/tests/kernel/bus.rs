@@ -77,7 +77,7 @@ async fn attempts_are_counted_over_a_killed_bus() {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match third.beat().await {
-            HeartbeatAnswer::GoOn => break,
+            HeartbeatAnswer::GoOn(_) => break,
             HeartbeatAnswer::NoAnswer => assert!(Instant::now() < deadline, "never answered"),
             HeartbeatAnswer::Stop(reason) => panic!("told to stop: {reason}"),
         }
@@ -122,7 +122,7 @@ async fn no_lease_ends_because_the_bus_was_away() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     loop {
         match living.beat().await {
-            HeartbeatAnswer::GoOn => break,
+            HeartbeatAnswer::GoOn(_) => break,
             HeartbeatAnswer::NoAnswer => assert!(Instant::now() < deadline, "never answered"),
             HeartbeatAnswer::Stop(reason) => panic!("told to stop: {reason}"),
         }

@@ -42,7 +42,7 @@ async fn an_acknowledgement_for_another_takes_nothing_from_it() {
         assert!(Instant::now() < deadline, "the server did not believe it");
     }
     let lease = owner.lease(&delivery).await;
-    assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn);
+    assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn(vec![]));
     lease.done().await;
     let item = coordinator.until_state("run", "a", &["reported"]).await;
     assert_eq!(item.attempts[0].container, "owner");
@@ -70,7 +70,7 @@ async fn a_result_without_a_lease_does_not_count() {
     forged.say(LeaseEvent::Leased(claimed)).await;
     until_logged("a taker with the role of others").await;
 
-    assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn);
+    assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn(vec![]));
     lease.done().await;
     let item = coordinator.until_state("run", "a", &["reported"]).await;
     assert_eq!((item.attempts.len(), item.saved.len()), (1, 0));

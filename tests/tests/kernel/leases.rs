@@ -28,7 +28,7 @@ async fn a_lease_holds_as_long_as_it_is_heard_of() {
     let waiting = tokio::spawn(async move { idle.try_pull(5 * LEASE).await.map(|d| d.attempt) });
     let begun = Instant::now();
     while begun.elapsed() < 5 * LEASE {
-        assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn);
+        assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn(vec![]));
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(waiting.await.unwrap(), None, "it was delivered a second time");
@@ -169,7 +169,7 @@ async fn a_cancelled_worker_is_stopped_and_its_late_result_is_kept() {
     let mut worker = Taker::worker(&nats, "worker").await;
     let lease = worker.take().await;
     coordinator.until_state("run", "a", &["working"]).await;
-    assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn);
+    assert_eq!(lease.beat().await, HeartbeatAnswer::GoOn(vec![]));
     assert_eq!(coordinator.cancel("run", "").await, ["a", "b"]);
     let HeartbeatAnswer::Stop(reason) = lease.beat().await else { panic!("it goes on") };
     assert!(reason.contains("cancelled"), "{reason}");

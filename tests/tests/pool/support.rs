@@ -377,9 +377,11 @@ impl Source {
                 allowed_scope: AllowedScope { paths: vec!["a".into()], tools: vec![] },
                 budgets: Budgets {
                     wall_clock_minutes: 5,
-                    token_budget: 1,
+                    token_budget: Some(1),
+                    cost_budget: None,
                     max_agents: 1,
                     verification_ratio: 0.2,
+                    first_artifact_ratio: 0.30,
                 },
                 forbidden_actions: vec![],
             },
@@ -387,12 +389,18 @@ impl Source {
             target: "refs/heads/main".into(),
             base_min: self.head.clone(),
             work: Work::Produce,
+            route: cantus_proto::message::Route::default(),
+            preamble: None,
+            learnings: vec![],
             limits: AttemptLimits {
                 heartbeat_ms: 2_000,
                 lease_ms: 15_000,
                 wall_clock_ms: 120_000,
                 artifact_bytes_max: 1 << 20,
                 files_max: 10,
+                tokens_max: None,
+                cost_max: None,
+                window_ms: 60_000,
             },
         }
     }

@@ -74,13 +74,8 @@ fn everything_together_fits_a_report() {
         ("proposals.jsonl", &full),
     ]);
     let bytes: usize = said.claims.iter().map(|claim| claim.text.len()).sum::<usize>()
-        + said
-            .findings
-            .iter()
-            .chain(&said.learnings)
-            .chain(&said.proposals)
-            .map(String::len)
-            .sum::<usize>();
+        + said.findings.iter().map(String::len).sum::<usize>()
+        + said.learnings.iter().map(|learning| learning.rule.len()).sum::<usize>();
     assert!(bytes < cantus_proto::limits::REPORT_BYTES_MAX * 2 / 3, "{bytes}");
     assert!(said.findings.last().unwrap().contains("lines were left out"));
 }
@@ -89,7 +84,7 @@ fn everything_together_fits_a_report() {
 fn usage_adds_up_or_counts_as_not_measured() {
     let line = "{\"input_tokens\":10,\"output_tokens\":2,\"cost_usd\":0.5,\"model\":\"m\"}\n";
     let usage = said(&[("usage.jsonl", &line.repeat(2))]).usage.unwrap();
-    assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost_usd), (20, 4, 1.0));
+    assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost.0), (20, 4, 1_000_000));
     for bad in [
         "{\"input_tokens\":10,\"output_tokens\":2}",
         "{\"input_tokens\":10,\"output_tokens\":2,\"cost_usd\":0,\"reasoning_tokens\":5}",

@@ -64,7 +64,7 @@ impl Stage {
         let mirror = mirrors.join(format!("{repository}.git"));
         git(&source, &["clone", "-q", "--bare", ".", mirror.to_str().unwrap()]);
         let base = CommitId::new(git(&source, &["rev-parse", "HEAD"])).unwrap();
-        let reply = Arc::new(Mutex::new(HeartbeatReply::GoOn));
+        let reply = Arc::new(Mutex::new(HeartbeatReply::GoOn(vec![])));
         let mut heartbeats = bus.heartbeats().await.unwrap();
         let answer = Arc::clone(&reply);
         tokio::spawn(async move {
@@ -96,9 +96,11 @@ impl Stage {
                 allowed_scope: AllowedScope { paths: vec!["src/".to_owned()], tools: Vec::new() },
                 budgets: Budgets {
                     wall_clock_minutes: 5,
-                    token_budget: 1000,
+                    token_budget: Some(1000),
+                    cost_budget: None,
                     max_agents: 1,
                     verification_ratio: 0.25,
+                    first_artifact_ratio: 0.30,
                 },
                 forbidden_actions: Vec::new(),
             },
@@ -106,12 +108,18 @@ impl Stage {
             target: "refs/heads/main".to_owned(),
             base_min: self.base.clone(),
             work,
+            route: Route::default(),
+            preamble: None,
+            learnings: vec![],
             limits: AttemptLimits {
                 heartbeat_ms: 100,
                 lease_ms: 10_000,
                 wall_clock_ms: 120_000,
                 artifact_bytes_max: MIB,
                 files_max: 100,
+                tokens_max: None,
+                cost_max: None,
+                window_ms: 60_000,
             },
         }
     }

@@ -9,7 +9,13 @@ use super::super::wire::RecordError;
 use super::samples::{item, plan};
 
 fn of(items: Vec<PlanItem>) -> Plan {
-    Plan { repository: None, target: None, landing: LandingStyle::Merge, items }
+    Plan {
+        repository: None,
+        target: None,
+        landing: LandingStyle::Merge,
+        budgets: plan().budgets,
+        items,
+    }
 }
 
 #[test]
@@ -65,8 +71,8 @@ fn first(document: &mut v1::PlanDocument) -> &mut v1::PlanItem {
 
 #[test]
 fn what_is_no_plan_of_this_version_is_refused() {
-    let other = refused(|document| document.plan.as_mut().unwrap().version = 2);
-    assert!(matches!(other, RecordError::Version { found: 2 }), "{other}");
+    let other = refused(|document| document.plan.as_mut().unwrap().version = 1);
+    assert!(matches!(other, RecordError::Version { found: 1 }), "{other}");
     assert!(matches!(decode(b""), Err(RecordError::Unknown("plan"))));
     assert!(matches!(decode(b"\xff"), Err(RecordError::Undecodable(_))));
     for (error, part) in [

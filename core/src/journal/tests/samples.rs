@@ -5,17 +5,23 @@ use std::sync::Arc;
 
 use cantus_proto::contract::{AllowedScope, Budgets, Contract, Criterion};
 use cantus_proto::ids::{
-    AttemptNumber, Blob, CommitId, ContainerName, CriterionId, Digest, HostName, ItemId, LeaseId,
-    RepositoryId, RoleName, RunId, TreeId,
+    AttemptNumber, Blob, CommitId, ContainerName, CriterionId, Digest, HostName, ItemId,
+    LearningId, LeaseId, RepositoryId, RoleName, RunId, TreeId,
 };
 use cantus_proto::message::{
-    AttemptKind, Candidate, Claim, Commits, Defect, Envelope, Exit, FailureKind, Isolation, Leased,
-    Receipt, Usage, WorkResult,
+    AttemptKind, Candidate, Claim, ClaimKind, Commits, Defect, Diagnosis, Envelope, Exit,
+    FailureKind, Isolation, Learning, LearningCheck, Leased, Phase, Proposal, Receipt, Remedy,
+    Route, Usage, WorkResult,
 };
-use cantus_proto::plan::{Complexity, LandingStyle, Plan, PlanItem};
+use cantus_proto::plan::{Complexity, Effort, LandingStyle, Plan, PlanItem, RunBudgets};
+use cantus_proto::units::MicroUsd;
 
 use crate::event::{ItemIndex, Millis, Repository, Submission};
-use crate::record::{Ending, Fact, Holder, ItemFact, Record, Refutation, Refuter};
+use crate::record::{
+    Breaker, Decision, Demand, DemandKind, Dispatch, Ending, Fact, Holder, ItemFact, Record,
+    Refutation, Refuter, Resource, Spent, Warning,
+};
+use crate::scope_delta::{Finding, Rule};
 
 /// The run of all samples: a name that needs care.
 pub(super) const RUN: &str = "run é/1";
@@ -50,9 +56,11 @@ pub(super) fn contract(goal: &str) -> Contract {
         },
         budgets: Budgets {
             wall_clock_minutes: 45,
-            token_budget: 350_000,
+            token_budget: Some(350_000),
             max_agents: 2,
             verification_ratio: 0.25,
+            cost_budget: Some(MicroUsd(1)),
+            first_artifact_ratio: 0.25,
         },
         forbidden_actions: vec!["dependency_upgrade".to_owned()],
     }
@@ -65,6 +73,7 @@ pub(super) fn item(id: &str, needs: &[&str], goal: &str) -> PlanItem {
         role: RoleName::new("worker").unwrap(),
         verifier: RoleName::new("verifier").unwrap(),
         complexity: Complexity::Medium,
+        effort: None,
         priority: 0,
         attempts_max: 3,
         contract: Arc::new(contract(goal)),
@@ -73,7 +82,9 @@ pub(super) fn item(id: &str, needs: &[&str], goal: &str) -> PlanItem {
 
 pub(super) fn plan() -> Arc<Plan> {
     let items = vec![item("a", &[], "one"), item("b", &["a"], "one")];
-    Arc::new(Plan { repository: None, target: None, landing: LandingStyle::FastForward, items })
+    let budgets = RunBudgets { token_budget: Some(9), ..RunBudgets::default() };
+    let landing = LandingStyle::FastForward;
+    Arc::new(Plan { repository: None, target: None, landing, budgets, items })
 }
 
 fn submission(repository: Option<Repository>, notice: &str) -> Fact {
@@ -110,6 +121,7 @@ fn result() -> WorkResult {
         duration_ms: 1_500,
         environment: BTreeMap::from([("image".to_owned(), "x".to_owned())]),
         output_truncated: timed_out,
+        purpose: "agent".to_owned(),
     };
     WorkResult {
         base: commit("1"),
@@ -121,14 +133,23 @@ fn result() -> WorkResult {
                 id: "C1".to_owned(),
                 text: "all tests pass".to_owned(),
                 criterion: Some(CriterionId::new("AC-01").unwrap()),
+                kind: ClaimKind::Observation,
+                receipt: Some(digest("0")),
             },
-            Claim { id: "C2".to_owned(), text: "é\n".to_owned(), criterion: None },
+            Claim {
+                id: "C2".to_owned(),
+                text: "é\n".to_owned(),
+                criterion: None,
+                kind: ClaimKind::Hypothesis,
+                receipt: None,
+            },
         ],
-        usage: Some(Usage { input_tokens: 10, output_tokens: 0, cost_usd: 0.25 }),
+        usage: Some(Usage { input_tokens: 10, cost: MicroUsd(250_000), ..Usage::default() }),
         findings: vec!["a bug elsewhere".to_owned()],
         log: Some(blob("e")),
-        learnings: vec!["run make first".to_owned()],
-        proposals: vec!["an item".to_owned()],
+        learnings: vec![learning()],
+        proposals: vec![Proposal::Note("an item".to_owned())],
+        phases: vec![phase()],
     }
 }
 
@@ -143,6 +164,7 @@ fn nothing_done() -> WorkResult {
         log: None,
         learnings: vec![],
         proposals: vec![],
+        phases: vec![],
         ..result()
     }
 }
@@ -154,7 +176,70 @@ fn commits() -> Commits {
 fn refuted(by: Refuter, work: Option<Commits>) -> ItemFact {
     let findings = vec!["AC-01: exit code 1".to_owned(), "and more".to_owned()];
     let defect = Defect { summary: "AC-01: exit code 1".to_owned(), findings, work };
-    ItemFact::Refuted(Box::new(Refutation { by, defect }))
+    let found = Finding {
+        rule: Rule::TestSkipped,
+        path: b"tests/\xff".to_vec(),
+        line: Some(3),
+        text: "a test no longer runs".to_owned(),
+    };
+    let out_of_scope = if by == Refuter::Gate { vec![found] } else { vec![] };
+    ItemFact::Refuted(Box::new(Refutation { by, defect, out_of_scope }))
+}
+
+fn learning() -> Learning {
+    Learning {
+        id: LearningId::of("run make first"),
+        context: "build".to_owned(),
+        discovery: "the parser is generated".to_owned(),
+        rule: "run make first".to_owned(),
+        check: None,
+    }
+}
+
+fn phase() -> Phase {
+    Phase { name: "agent".to_owned(), duration_ms: 1_400 }
+}
+
+fn dispatch() -> Arc<Dispatch> {
+    Arc::new(Dispatch {
+        wall_clock_ms: 60_000,
+        tokens: Some(0),
+        cost: Some(MicroUsd(5)),
+        route: Route { model: "fast".to_owned(), effort: Effort::Medium },
+        breaker: Some(Breaker::Stuck),
+        learnings: vec![learning().id],
+    })
+}
+
+/// What rules and people decided.
+fn decided_facts() -> Vec<(&'static str, ItemFact)> {
+    let number = AttemptNumber(3);
+    let spent =
+        Spent { tokens: Some(0), cost: Some(MicroUsd(7)), estimated: true, phases: vec![phase()] };
+    let demand = Demand {
+        kind: DemandKind::FirstArtifact,
+        text: "an artifact now".to_owned(),
+        paths: vec!["src/a.rs".to_owned()],
+    };
+    let proposed = |proposal, decision| ItemFact::Proposed(number, Box::new(proposal), decision);
+    let skip = Diagnosis { reason: "no way".to_owned(), remedy: Remedy::Skip };
+    let checks = vec![LearningCheck { id: learning().id, applied: false }];
+    let warning = Warning { resource: Resource::Tokens, spent: 80, budget: 100 };
+    let refused = Decision::Refused("its evidence is missing".to_owned());
+    vec![
+        ("settled", ItemFact::Settled(number, Box::new(spent))),
+        ("settled-unknown", ItemFact::Settled(number, Box::default())),
+        ("demanded", ItemFact::Demanded(number, Box::new(demand))),
+        ("proposed-pending", proposed(Proposal::Done, Decision::Pending)),
+        ("proposed-confirmed", proposed(Proposal::Diagnosis(skip), Decision::Confirmed)),
+        ("proposed-refused", proposed(Proposal::Partial("half".to_owned()), refused)),
+        ("learned", ItemFact::Learned(number, Box::new(learning()))),
+        ("learnings-checked", ItemFact::LearningsChecked(number, checks)),
+        ("warned", ItemFact::Warned(warning)),
+        ("approved", ItemFact::Approved(number, "a person".to_owned())),
+        ("rechecked", ItemFact::Rechecked("the clock of the machine".to_owned())),
+        ("split", ItemFact::Split(number, plan().items.clone())),
+    ]
 }
 
 fn ended(ending: Ending) -> ItemFact {
@@ -184,9 +269,9 @@ fn item_facts() -> Vec<(&'static str, ItemFact)> {
         ("ended-failed-stopped", FailureKind::Stopped),
     ];
     let mut facts = vec![
-        ("queued-produce", ItemFact::Queued(number, AttemptKind::Produce)),
-        ("queued-repair", ItemFact::Queued(number, AttemptKind::Repair)),
-        ("queued-verify", ItemFact::Queued(number, AttemptKind::Verify)),
+        ("queued-produce", ItemFact::Queued(number, AttemptKind::Produce, dispatch())),
+        ("queued-repair", ItemFact::Queued(number, AttemptKind::Repair, dispatch())),
+        ("queued-verify", ItemFact::Queued(number, AttemptKind::Verify, Arc::default())),
         (
             "leased-container",
             ItemFact::Leased(number, holder(Some(commit("1")), Isolation::Container)),
@@ -214,6 +299,7 @@ fn item_facts() -> Vec<(&'static str, ItemFact)> {
         ("saved", ItemFact::Saved(number, commits(), "swept".to_owned())),
         ("logged", ItemFact::Logged(number, blob("0"))),
     ];
+    facts.extend(decided_facts());
     facts.extend(failures.map(|(name, kind)| (name, ended(Ending::Failed(kind)))));
     facts
 }
@@ -231,6 +317,7 @@ pub(super) fn records() -> Vec<(String, Record)> {
         ("submitted", submission(Some(repository), "lands on cantus/run")),
         ("submitted-reporting", submission(None, "")),
         ("run-cancelled", Fact::RunCancelled),
+        ("run-warned", Fact::RunWarned(Warning { resource: Resource::Cost, spent: 9, budget: 10 })),
     ];
     let items = item_facts().into_iter();
     let items = items.map(|(name, fact)| (name, Fact::Item(ItemIndex(300), fact)));

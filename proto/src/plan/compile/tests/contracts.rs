@@ -46,7 +46,10 @@ fn the_example_of_the_specification_compiles() {
     assert_eq!(contract.acceptance_criteria[1].checker, "pytest tests/auth");
     assert_eq!(contract.allowed_scope.paths, ["src/auth/validator.ts", "tests/auth/"]);
     assert_eq!(contract.allowed_scope.tools, ["read", "edit", "bash:test"]);
-    assert_eq!((contract.budgets.wall_clock_minutes, contract.budgets.token_budget), (45, 350_000));
+    assert_eq!(
+        (contract.budgets.wall_clock_minutes, contract.budgets.token_budget),
+        (45, Some(350_000))
+    );
     assert_eq!((contract.budgets.max_agents, contract.budgets.verification_ratio), (2, 0.25));
     assert_eq!((contract.non_goals.len(), contract.forbidden_actions.len()), (3, 3));
 }

@@ -33,7 +33,7 @@ fn a_whole_plan_compiles_with_its_defaults() {
     assert_eq!((a.priority, a.attempts_max, a.needs.len()), (-2, 5, 0));
     assert_eq!((b.role.as_str(), b.verifier.as_str(), b.complexity.as_str()), ("go", "v", "XL"));
     assert_eq!((b.priority, b.attempts_max, b.needs.as_slice()), (7, 1, &[a.id.clone()][..]));
-    assert_eq!(a.contract.budgets.token_budget, 9);
+    assert_eq!(a.contract.budgets.token_budget, Some(9));
     assert_eq!(a.contract.budgets.max_agents, 2);
     assert_eq!(a.contract.allowed_scope.tools, ["read"]);
     assert_eq!(
