@@ -19,6 +19,7 @@ use cantus_proto::ids::{CommitId, RepositoryId, TreeId};
 
 mod bundle;
 mod changes;
+mod contents;
 mod evidence;
 mod git;
 mod land;

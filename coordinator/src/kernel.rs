@@ -352,7 +352,12 @@ impl Kernel {
 
     async fn answer(&mut self, request: HeartbeatRequest) -> Result<(), KernelError> {
         let Ok(beat) = &request.heartbeat else { return Ok(()) };
-        let reply = self.core.heartbeat(now(), beat);
+        let mut turn = self.begin();
+        let (reply, step) = self.core.heartbeat(turn.now, beat);
+        if !step.records.is_empty() {
+            turn.add(step);
+            self.finish(turn).await?;
+        }
         if matches!(reply, HeartbeatReply::Stop(_)) && !self.is_current().await? {
             return Ok(());
         }

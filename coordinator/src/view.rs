@@ -203,7 +203,7 @@ pub fn queues(core: &Core, now: Millis) -> v1::QueueResponse {
             in_flight: u64::from(queue.leased),
             retries,
             parked: parked as u64,
-            ready: queue.ready.len() as u64,
+            ready: queue.ready_count() as u64,
         }
     });
     v1::QueueResponse { queues: queues.collect() }

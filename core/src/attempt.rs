@@ -90,6 +90,9 @@ impl Outcome {
             Self::InVain(Ending::Failed(_), _) => "failed",
             Self::InVain(Ending::Inconclusive, _) => "inconclusive",
             Self::InVain(Ending::Unclaimed, _) => "not leased",
+            Self::InVain(Ending::OverBudget, _) => "over budget",
+            Self::InVain(Ending::Stalled, _) => "stalled",
+            Self::InVain(Ending::Unmeasured, _) => "not measured",
             Self::Closed => "closed with its item",
         }
     }

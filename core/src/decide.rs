@@ -3,14 +3,13 @@
 use cantus_proto::ids::{AttemptNumber, ItemId, LeaseId, RunId};
 use cantus_proto::message::{
     AttemptKind, ContainerExited, Evidence, Failed, LeaseEvent, LeaseReport, Leased, Report, Saved,
-    WorkResult,
 };
 
 use crate::event::{Effect, Event, ItemIndex};
 use crate::item::{Item, State};
 use crate::record::{Ending, Fact, Holder, ItemFact};
 use crate::results::commits;
-use crate::{Core, Step, text};
+use crate::{Core, Step};
 
 /// Leases of one attempt, at most: a bus that redelivers without end must not keep it alive.
 const LEASES_PER_ATTEMPT_MAX: usize = 5;
@@ -197,23 +196,6 @@ impl Core {
             .map(|_| format!("{} produced the work and does not verify it", taker.container))
     }
 
-    fn delivered(&mut self, step: &mut Step, run: &RunId, place: ItemIndex, result: WorkResult) {
-        let number = self.runs[run].item(place).last_number();
-        if !matches!(self.runs[run].item(place).state, State::Working) {
-            step.refused.push(format!(
-                "attempt {number} of {run} is a verification; its result is refused"
-            ));
-            return;
-        }
-        self.commit_item(step, run, place, ItemFact::Delivered(number, Box::new(result)));
-        self.settle(step, run, place);
-        step.actions.extend(self.effect(step.at, run, place));
-    }
-
-    fn failed(&mut self, step: &mut Step, run: &RunId, place: ItemIndex, failed: Failed) {
-        self.lose(step, run, place, Ending::Failed(failed.kind), failed.reason);
-    }
-
     fn container_exited(&mut self, step: &mut Step, exited: &ContainerExited) {
         let memory = if exited.out_of_memory { ", out of memory" } else { "" };
         let reason =
@@ -222,36 +204,6 @@ impl Core {
         for (_, run, place) in held.cloned().collect::<Vec<_>>() {
             self.lose(step, &run, place, Ending::Lost, reason.clone());
         }
-    }
-
-    /// Ends the open attempt; tries again while the limits allow it.
-    pub(crate) fn lose(
-        &mut self,
-        step: &mut Step,
-        run: &RunId,
-        place: ItemIndex,
-        ending: Ending,
-        reason: String,
-    ) {
-        let number = self.runs[run].item(place).last_number();
-        self.commit_item(step, run, place, ItemFact::Ended(number, ending, text::cut(reason)));
-        self.settle(step, run, place);
-    }
-
-    /// Decides what follows from the item's state alone: that its limits are used up, or that there is nowhere to
-    /// land. Also asked after a replay, because the journal may end between two records of one decision.
-    pub(crate) fn settle(&mut self, step: &mut Step, run: &RunId, place: ItemIndex) {
-        let (lands, item) = (self.runs[run].repository.is_some(), self.runs[run].item(place));
-        if matches!(item.state, State::Gating) && !lands {
-            self.commit_item(step, run, place, ItemFact::Reported);
-        } else if let Some(why) = item.used_up(self.settings.checks_max) {
-            self.park(step, run, place, why);
-        }
-    }
-
-    fn park(&mut self, step: &mut Step, run: &RunId, place: ItemIndex, why: String) {
-        self.commit_item(step, run, place, ItemFact::Parked(text::cut(why)));
-        step.actions.extend(self.effect(step.at, run, place));
     }
 
     fn saved(

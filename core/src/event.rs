@@ -5,11 +5,14 @@
 
 use std::sync::Arc;
 
+use cantus_proto::contract::Contract;
 use cantus_proto::ids::{
     AttemptNumber, Blob, CommitId, Digest, ItemId, RepositoryId, RoleName, RunId, TreeId,
 };
 use cantus_proto::message::{Attempt, Candidate, Commits, Report};
-use cantus_proto::plan::{LandingStyle, Plan};
+use cantus_proto::plan::{Complexity, LandingStyle, Plan};
+
+use crate::scope_delta::Finding;
 
 /// Milliseconds since the Unix epoch, on the coordinator's clock: the only one that decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
@@ -94,21 +97,10 @@ pub struct Effect {
 /// What the hub found in a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inspection {
-    /// Well-formed; these entries differ from its base.
-    Read(Vec<Change>),
+    /// Well-formed; this is what the gates found in what differs from its base.
+    Read(Vec<Finding>),
     /// Not taken in, for these reasons.
     Refused(Vec<String>),
-}
-
-/// One tree entry that a result changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Raw bytes.
-    pub path: Vec<u8>,
-    /// Mode before, 0 when it did not exist.
-    pub mode_old: u32,
-    /// Mode after, 0 when it is gone.
-    pub mode_new: u32,
 }
 
 /// What a merge onto the head gave.
@@ -184,6 +176,10 @@ pub struct Inspect {
     pub head: CommitId,
     /// See `base`.
     pub bundle: Option<Blob>,
+    /// What the gates hold it against.
+    pub contract: Arc<Contract>,
+    /// See `contract`.
+    pub complexity: Complexity,
 }
 
 /// See [`Action::Merge`].

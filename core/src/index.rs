@@ -4,7 +4,7 @@
 //! [`enter`](Core::enter)s after it, so the indexes cannot drift from the states.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cantus_proto::ids::{ItemId, RoleName, RunId};
 
@@ -42,12 +42,26 @@ impl Urgency {
 /// Attempts of one role.
 #[derive(Debug, Default, PartialEq)]
 pub struct RoleQueue {
-    /// Not yet on the bus.
-    pub ready: BTreeSet<Urgency>,
+    /// Not yet on the bus, by run: one that must wait holds up no other.
+    pub ready: BTreeMap<RunId, BTreeSet<Urgency>>,
     /// On the bus and not taken, by the time they were queued.
     pub queued: BTreeSet<(Millis, RunId, ItemIndex)>,
     /// Taken.
     pub leased: u32,
+}
+
+impl RoleQueue {
+    /// How many attempts are not yet on the bus.
+    #[must_use]
+    pub fn ready_count(&self) -> usize {
+        self.ready.values().map(BTreeSet::len).sum()
+    }
+
+    /// The first in order among the runs that need not wait.
+    pub(crate) fn most_urgent(&self, held: &BTreeSet<RunId>) -> Option<&Urgency> {
+        let runs = self.ready.iter().filter(|(run, _)| !held.contains(*run));
+        runs.filter_map(|(_, ready)| ready.first()).min()
+    }
 }
 
 /// Results that are to land on one target.
@@ -108,7 +122,11 @@ impl Core {
             let queue = self.roles.get_mut(role).expect("inserted above");
             match item.state {
                 State::Ready | State::Unverified(_) => {
-                    change(&mut queue.ready, Urgency::of(id, place, item), enter);
+                    let ready = queue.ready.entry(id.clone()).or_default();
+                    change(ready, Urgency::of(id, place, item), enter);
+                    if ready.is_empty() {
+                        queue.ready.remove(id);
+                    }
                 }
                 State::Queued | State::VerifyQueued(_) => {
                     let queued = attempt.map_or(item.since, |a| a.queued);

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use cantus_proto::contract::Contract;
-use cantus_proto::ids::{AttemptNumber, CommitId, Digest, ItemId, RoleName, TreeId};
-use cantus_proto::message::{AttemptKind, Candidate, Claim, Commits, Defect, WorkResult};
+use cantus_proto::ids::{AttemptNumber, CommitId, Digest, ItemId, LeaseId, RoleName, TreeId};
+use cantus_proto::message::{AttemptKind, Candidate, Claim, Commits, Defect, Proposal, WorkResult};
 use cantus_proto::plan::{Complexity, Effort, PlanItem};
 
 pub use crate::attempt::{Attempt, Exchange, Outcome};
 use crate::event::{ItemIndex, Millis, Proof};
-use crate::record::{Ending, Holder, Warning};
+use crate::record::{Dispatch, Ending, Holder, Warning};
 
 /// Conflicts with the head that are redone by themselves; after one more, a person looks (W8).
 const CONFLICTS_MAX: usize = 1;
@@ -269,6 +269,20 @@ impl Item {
         Some((number, self.attempts[place].result.as_deref()?))
     }
 
+    /// The lease that holds the open attempt.
+    #[must_use]
+    pub fn open_lease(&self) -> Option<&LeaseId> {
+        let open = self.attempts.last().filter(|attempt| attempt.ended.is_none())?;
+        open.holder.as_ref().map(|holder| &holder.lease)
+    }
+
+    /// The newest attempt's dispatch is like this one: one of them is enough.
+    pub(crate) fn share_dispatch(&mut self, dispatch: &Arc<Dispatch>) {
+        if let Some(newest) = self.attempts.last_mut() {
+            newest.dispatch = Arc::clone(dispatch);
+        }
+    }
+
     /// See [`Remarks`]; made when first needed.
     pub(crate) fn remarks_mut(&mut self) -> &mut Remarks {
         self.remarks.get_or_insert_default()
@@ -296,6 +310,14 @@ impl Item {
         (!found.is_empty() && self.approval(number).is_none()).then_some(number)
     }
 
+    /// The author of the present work says that it is not whole.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        let attempt = self.work().and_then(|(number, _)| self.attempt(number));
+        let proposals = attempt.map_or(&[][..], Attempt::proposals);
+        proposals.iter().any(|(wish, _)| matches!(wish, Proposal::Partial(_)))
+    }
+
     /// Who let through what the gates found in this attempt's result.
     #[must_use]
     pub fn approval(&self, number: AttemptNumber) -> Option<&str> {
@@ -320,6 +342,7 @@ impl Item {
             (State::Ready | State::Unverified(_), Outcome::InVain(Ending::Unclaimed, why)) => {
                 Some(why.clone())
             }
+            (State::Ready, Outcome::InVain(Ending::Unmeasured, why)) => Some(why.clone()),
             (State::Unverified(_), last) if checks >= checks_max => {
                 Some(format!("{checks} verifications decided nothing; the last: {last}"))
             }

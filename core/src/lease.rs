@@ -1,47 +1,16 @@
 //! Leases in time: heartbeats, deadlines, and what goes on after a restart.
 
-use cantus_proto::message::{AttemptKind, Heartbeat, HeartbeatReply};
+use std::sync::Arc;
+
+use cantus_proto::ids::RunId;
+use cantus_proto::message::AttemptKind;
 
 use crate::event::{Action, Effect, Inspect, ItemIndex, Land, MergeWork, Millis};
-use crate::item::{Item, State};
-use crate::record::Ending;
-use crate::{Core, Step};
-use cantus_proto::ids::RunId;
+use crate::item::State;
+use crate::record::{Ending, Fact};
+use crate::{Core, Step, budget};
 
 impl Core {
-    /// Answers a heartbeat. Only the newest lease of the current attempt goes on.
-    ///
-    /// A lease that the core has not heard of may still be on its way through the bus: it goes on as long as
-    /// its attempt is the current one.
-    pub fn heartbeat(&mut self, now: Millis, beat: &Heartbeat) -> HeartbeatReply {
-        if let Some((run, place)) = self.leases.get(&beat.lease).cloned() {
-            self.prolong(now, &run, place);
-            return HeartbeatReply::GoOn(Vec::new());
-        }
-        let item =
-            self.runs.get(&beat.run).and_then(|run| Some(run.item(*run.by_id.get(&beat.item)?)));
-        let Some(item) = item else {
-            return HeartbeatReply::Stop(format!("no item {} in a run {}", beat.item, beat.run));
-        };
-        let current = item.last_number() == beat.attempt
-            && matches!(
-                item.state,
-                State::Queued | State::Working | State::VerifyQueued(_) | State::Verifying(_)
-            );
-        let superseded = item.attempts.last().is_some_and(|a| a.superseded.contains(&beat.lease));
-        if current && !superseded {
-            return HeartbeatReply::GoOn(Vec::new());
-        }
-        if superseded {
-            return HeartbeatReply::Stop("another worker has taken this attempt".to_owned());
-        }
-        HeartbeatReply::Stop(format!(
-            "attempt {} is over; the item is {}",
-            beat.attempt,
-            item.state.name()
-        ))
-    }
-
     /// A sign of life: the lease runs anew, but never beyond the hard end of its attempt.
     pub(crate) fn prolong(&mut self, now: Millis, run: &RunId, place: ItemIndex) {
         let due = now.plus(self.settings.lease_ms);
@@ -61,10 +30,12 @@ impl Core {
     fn hard_end(&self, run: &RunId, place: ItemIndex) -> Option<Millis> {
         let item = self.runs.get(run)?.item(place);
         let leased = item.attempts.last()?.leased?;
-        Some(leased.plus(wall_clock_ms(item)).plus(self.settings.lease_ms))
+        let wall_clock_ms = item.attempts.last()?.dispatch.wall_clock_ms;
+        Some(leased.plus(wall_clock_ms).plus(self.settings.lease_ms))
     }
 
     pub(crate) fn expire(&mut self, step: &mut Step) {
+        self.expire_runs(step);
         while let Some((at, run, place)) = self.deadlines.first().cloned() {
             if at > step.at {
                 return;
@@ -85,6 +56,20 @@ impl Core {
             } else {
                 let reason = format!("nothing heard for {} s", self.settings.lease_ms / 1000);
                 self.lose(step, &run, place, Ending::Lost, reason);
+            }
+        }
+    }
+
+    fn expire_runs(&mut self, step: &mut Step) {
+        while let Some((at, run)) =
+            self.run_deadlines.first().filter(|(at, _)| *at <= step.at).cloned()
+        {
+            self.run_deadlines.remove(&(at, run.clone()));
+            let Some(found) = self.runs.get(&run) else { continue };
+            if budget::run_is_over(found, step.at) {
+                self.stop_run(step, &run);
+            } else if let Some(warning) = budget::wall_clock_warning(found, step.at) {
+                self.commit(step, &run, Fact::RunWarned(warning));
             }
         }
     }
@@ -139,6 +124,8 @@ impl Core {
                 base: result.base.clone(),
                 head: result.head.clone(),
                 bundle: result.bundle.clone(),
+                contract: Arc::clone(&item.contract),
+                complexity: item.complexity,
             })),
             State::Merging => Action::Merge(Box::new(MergeWork {
                 effect,
@@ -163,9 +150,4 @@ impl Core {
             _ => return None,
         })
     }
-}
-
-/// The contract's wall clock in milliseconds.
-pub(crate) fn wall_clock_ms(item: &Item) -> u64 {
-    u64::from(item.contract.budgets.wall_clock_minutes) * 60_000
 }

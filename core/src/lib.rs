@@ -5,35 +5,48 @@
 //! time and ids in events. Orders are total: every score ends in an id.
 
 mod attempt;
+pub mod breaker;
+pub mod budget;
 mod decide;
+mod dispatch;
 pub mod event;
-pub mod gate;
+pub mod first_artifact;
 mod index;
 pub mod item;
 pub mod journal;
+pub mod learnings;
 mod lease;
+mod prices;
+pub mod progress_heartbeat;
 mod queue;
 pub mod record;
 mod results;
+pub mod routing;
 pub mod rules;
 pub mod run;
 pub mod scope_delta;
+mod settle;
+pub mod split;
 mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use cantus_proto::evidence::trust::Trust;
-use cantus_proto::ids::{ContainerName, LeaseId, RoleName, RunId};
+use cantus_proto::ids::{ContainerName, LeaseId, RepositoryId, RoleName, RunId};
 
 use event::{Action, Event, ItemIndex, Millis};
 use index::{RoleQueue, TargetQueue};
 use item::{Inconsistent, State};
-use record::{Fact, ItemFact, Record};
+use learnings::Memory;
+use record::{Dispatch, Fact, ItemFact, Record, Resource};
 use rules::Rules;
 use run::Run;
+use watch::Watched;
 
 /// Values that the shell's configuration gives the core.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +86,14 @@ pub struct Core {
     leases: BTreeMap<LeaseId, (RunId, ItemIndex)>,
     containers: BTreeSet<(ContainerName, RunId, ItemIndex)>,
     deadlines: BTreeSet<(Millis, RunId, ItemIndex)>,
+    /// When most, and when all, of a run's wall clock is over.
+    run_deadlines: BTreeSet<(Millis, RunId)>,
+    /// What is known of running attempts from their heartbeats: in no record, begun anew after a start.
+    watches: BTreeMap<LeaseId, Watched>,
+    /// What was learned in each repository.
+    memories: BTreeMap<RepositoryId, Memory>,
+    /// The newest dispatch: attempts that are alike share one.
+    dispatched: Arc<Dispatch>,
     roles: BTreeMap<RoleName, RoleQueue>,
     targets: BTreeMap<(String, String), TargetQueue>,
     position: u64,
@@ -102,6 +123,10 @@ impl Core {
             leases: BTreeMap::new(),
             containers: BTreeSet::new(),
             deadlines: BTreeSet::new(),
+            run_deadlines: BTreeSet::new(),
+            watches: BTreeMap::new(),
+            memories: BTreeMap::new(),
+            dispatched: Arc::default(),
             roles: BTreeMap::new(),
             targets: BTreeMap::new(),
             position: 0,
@@ -119,7 +144,9 @@ impl Core {
     /// When the core wants to hear [`Event::Woken`], if ever.
     #[must_use]
     pub fn wake_at(&self) -> Option<Millis> {
-        self.deadlines.first().map(|(at, ..)| *at)
+        let item = self.deadlines.first().map(|(at, ..)| *at);
+        let run = self.run_deadlines.first().map(|(at, _)| *at);
+        item.into_iter().chain(run).min()
     }
 
     /// Records applied so far; the next one gets this position plus one.
@@ -156,6 +183,11 @@ impl Core {
                 if !self.runs.contains_key(&record.run) {
                     let run = Run::new(record.at, submission);
                     let places: Vec<ItemIndex> = (0..run.items.len()).map(run::index).collect();
+                    if run.ended.is_none() {
+                        let due = [budget::run_warned_at(&run), budget::run_end(&run)];
+                        let due = due.into_iter().flatten().map(|at| (at, record.run.clone()));
+                        self.run_deadlines.extend(due);
+                    }
                     self.runs.insert(record.run.clone(), run);
                     for place in places {
                         self.enter(&record.run, place);
@@ -173,6 +205,10 @@ impl Core {
             Fact::RunWarned(warning) => {
                 if let Some(run) = self.runs.get_mut(&record.run) {
                     run.warnings.push(*warning);
+                    let due = budget::run_warned_at(run);
+                    if let Some(at) = due.filter(|_| warning.resource == Resource::WallClock) {
+                        self.run_deadlines.remove(&(at, record.run.clone()));
+                    }
                 }
                 Ok(())
             }
@@ -208,13 +244,22 @@ impl Core {
         }
         let position = self.position;
         if !fact.moves() {
+            self.remember(at, id, place, fact);
             let run = self.runs.get_mut(id).ok_or_else(unknown)?;
-            return run.item_mut(place).apply(at, position, fact);
+            return run.apply(at, position, place, fact);
         }
+        let lease = self.runs[id].item(place).open_lease().cloned();
         self.leave(id, place);
         let run = self.runs.get_mut(id).ok_or_else(unknown)?;
         let was_open = !run.item(place).state.is_terminal();
-        run.item_mut(place).apply(at, position, fact)?;
+        run.apply(at, position, place, fact)?;
+        if let ItemFact::Queued(_, _, dispatch) = fact {
+            if self.dispatched == *dispatch {
+                run.item_mut(place).share_dispatch(&self.dispatched);
+            } else {
+                self.dispatched = Arc::clone(dispatch);
+            }
+        }
         let is_open = !run.item(place).state.is_terminal();
         match (was_open, is_open) {
             (true, false) => run.open -= 1,
@@ -243,11 +288,41 @@ impl Core {
             _ => Vec::new(),
         };
         run.ended = (run.open == 0).then_some(run.ended.unwrap_or(at));
+        let over = run.ended.is_some().then(|| [budget::run_warned_at(run), budget::run_end(run)]);
+        for due in over.into_iter().flatten().flatten() {
+            self.run_deadlines.remove(&(due, id.clone()));
+        }
         self.enter(id, place);
+        if let Some(lease) = lease.filter(|lease| !self.leases.contains_key(lease)) {
+            self.watches.remove(&lease);
+        }
         for dependent in released {
             self.enter(id, dependent);
         }
         Ok(())
+    }
+
+    /// What agents learned stays known to the repository.
+    fn remember(&mut self, at: Millis, id: &RunId, place: ItemIndex, fact: &ItemFact) {
+        let Some(run) = self.runs.get(id) else { return };
+        let Some(repository) = &run.repository else { return };
+        match fact {
+            ItemFact::Learned(number, learning) => {
+                let memory = self.memories.entry(repository.id.clone()).or_default();
+                memory.absorb(learning, run.item(place), *number, at);
+            }
+            ItemFact::LearningsChecked(_, checks) => {
+                let memory = self.memories.entry(repository.id.clone()).or_default();
+                memory.checked(checks);
+            }
+            _ => {}
+        }
+    }
+
+    /// What was learned in a run's repository.
+    #[must_use]
+    pub fn memory(&self, run: &Run) -> Option<&Memory> {
+        self.memories.get(&run.repository.as_ref()?.id)
     }
 
     /// Applies what was decided and keeps it for the journal.

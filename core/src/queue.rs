@@ -1,17 +1,16 @@
 //! What goes on the bus, and what comes off it: queue windows, attempts, parked records.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use cantus_proto::ids::{AttemptNumber, CommitId, ContainerName, RepositoryId, RunId};
-use cantus_proto::message::{Attempt, AttemptKind, AttemptLimits, Verification, Work};
+use cantus_proto::ids::{CommitId, ContainerName, RepositoryId, RunId};
+use cantus_proto::message::{Attempt, AttemptLimits, Verification, Work};
 
 use crate::event::{Action, ItemIndex, Millis, ParkedRecord};
 use crate::item::{Item, State};
-use crate::lease::wall_clock_ms;
-use crate::record::{Dispatch, ItemFact};
+use crate::record::ItemFact;
 use crate::results::commits;
 use crate::run::Run;
-use crate::{Core, Step};
+use crate::{Core, Step, breaker, first_artifact};
 
 /// The target of a run that lands nowhere; no such ref exists.
 const NO_TARGET: &str = "refs/cantus/none";
@@ -32,24 +31,14 @@ impl Core {
         }
         let roles: Vec<_> = self.roles.keys().cloned().collect();
         for role in roles {
+            let mut held = BTreeSet::new();
             while let Some(queue) = self.roles.get(&role)
                 && queue.queued.len() < self.settings.queue_window as usize
-                && let Some(first) = queue.ready.first().cloned()
+                && let Some(first) = queue.most_urgent(&held).cloned()
             {
-                let item = self.runs[first.run()].item(first.place);
-                let number = AttemptNumber(item.last_number().0 + 1);
-                let kind = match (&item.state, &item.defect) {
-                    (State::Unverified(_), _) => AttemptKind::Verify,
-                    (_, Some(_)) => AttemptKind::Repair,
-                    (_, None) => AttemptKind::Produce,
-                };
-                let dispatch = Arc::new(Dispatch {
-                    wall_clock_ms: wall_clock_ms(item),
-                    ..Dispatch::default()
-                });
-                let fact = ItemFact::Queued(number, kind, dispatch);
-                self.commit_item(step, first.run(), first.place, fact);
-                step.actions.extend(self.publication(first.run(), first.place));
+                if !self.dispatch(step, first.run(), first.place) {
+                    held.insert(first.run().clone());
+                }
             }
         }
     }
@@ -86,8 +75,8 @@ impl Core {
             base_min: base_min.unwrap_or_else(nothing),
             work,
             route: dispatch.route.clone(),
-            preamble: None,
-            learnings: Vec::new(),
+            preamble: dispatch.breaker.map(|breaker| breaker::preamble(item, breaker)),
+            learnings: self.memory(run).map_or_else(Vec::new, |m| m.texts(&dispatch.learnings)),
             limits: AttemptLimits {
                 heartbeat_ms: self.settings.heartbeat_ms,
                 lease_ms: self.settings.lease_ms,
@@ -96,7 +85,11 @@ impl Core {
                 files_max: self.settings.files_max,
                 tokens_max: dispatch.tokens,
                 cost_max: dispatch.cost,
-                window_ms: self.settings.rules.window_ms,
+                window_ms: first_artifact::look_ms(
+                    &item.contract,
+                    dispatch.wall_clock_ms,
+                    self.settings.rules.window_ms,
+                ),
             },
         })))
     }

@@ -236,6 +236,25 @@ pub enum Ending {
     Inconclusive,
     /// Nobody took it within the limit.
     Unclaimed,
+    /// What was reserved for it, or what the run has, is spent (SPEC E9).
+    OverBudget,
+    /// A rule on running attempts ended it: no first artifact, no progress, a blocker.
+    Stalled,
+    /// Its use of models is not known, and a budget must be kept.
+    Unmeasured,
+}
+
+impl Ending {
+    /// Whether machines are to blame and not the attempt: it costs no time of the budget and is no failure.
+    #[must_use]
+    pub fn is_infrastructure(self) -> bool {
+        matches!(
+            self,
+            Self::Lost
+                | Self::Unclaimed
+                | Self::Failed(FailureKind::Workspace | FailureKind::Stopped)
+        )
+    }
 }
 
 /// Why a result does not count, and what the next attempt may know of it.

@@ -2,12 +2,13 @@
 
 use cantus_proto::evidence::{self, Policy, Question, Verdict};
 use cantus_proto::ids::{CommitId, RunId};
-use cantus_proto::message::{Candidate, Commits, Defect, Envelope, WorkResult};
+use cantus_proto::message::{Candidate, Commits, Defect, Envelope, LearningCheck, WorkResult};
 
 use crate::event::{Effect, Inspection, ItemIndex, LandingTry, Merge};
 use crate::item::{Item, State};
-use crate::record::{Ending, ItemFact, Refutation, Refuter};
-use crate::{Core, Step, gate, text};
+use crate::record::{Decision, Ending, ItemFact, Refutation, Refuter};
+use crate::scope_delta::Finding;
+use crate::{Core, Step, text};
 
 /// Conflicting paths that are spelled out in a defect.
 const PATHS_SHOWN_MAX: usize = 20;
@@ -17,20 +18,24 @@ impl Core {
         if !self.waits_for(step, effect, |s| matches!(s, State::Gating)) {
             return;
         }
-        let (by, findings) = match inspection {
-            Inspection::Refused(reasons) if reasons.is_empty() => {
-                (Refuter::Inspection, vec!["the result was not taken in".to_owned()])
+        let (run, place) = (&effect.run, effect.item);
+        match inspection {
+            Inspection::Refused(reasons) => {
+                let reasons = match reasons.is_empty() {
+                    true => vec!["the result was not taken in".to_owned()],
+                    false => reasons,
+                };
+                self.refute(step, run, place, Refuter::Inspection, reasons, Vec::new());
             }
-            Inspection::Refused(reasons) => (Refuter::Inspection, reasons),
-            Inspection::Read(changes) => {
-                let contract = &self.runs[&effect.run].item(effect.item).contract;
-                (Refuter::Gate, gate::findings(contract, &changes))
+            Inspection::Read(found) if !found.is_empty() => {
+                let reasons = found.iter().map(ToString::to_string).collect();
+                self.refute(step, run, place, Refuter::Gate, reasons, found);
             }
-        };
-        if findings.is_empty() {
-            self.commit_item(step, &effect.run, effect.item, ItemFact::Gated);
-        } else {
-            self.refute(step, &effect.run, effect.item, by, findings);
+            Inspection::Read(_) if self.runs[run].item(place).is_partial() => {
+                let reason = "its author says that it is not whole: finish what the contract asks";
+                self.refute(step, run, place, Refuter::Gate, vec![reason.to_owned()], Vec::new());
+            }
+            Inspection::Read(_) => self.commit_item(step, run, place, ItemFact::Gated),
         }
     }
 
@@ -46,7 +51,7 @@ impl Core {
             }
             Merge::Conflict { onto, paths } => {
                 let finding = conflict_finding(&onto, &paths);
-                self.refute(step, run, *item, Refuter::Merge(onto), vec![finding]);
+                self.refute(step, run, *item, Refuter::Merge(onto), vec![finding], Vec::new());
             }
         }
     }
@@ -106,14 +111,16 @@ impl Core {
             return;
         };
         let verdict = self.verdict(run, item, candidate, &evidence.envelopes);
+        self.look_at_learnings(step, run, place, evidence.learnings);
         match verdict {
             Verdict::Verified => {
+                self.answer_markers(step, run, place, &Decision::Confirmed);
                 let fact = ItemFact::Verified(number, evidence.envelopes);
                 self.commit_item(step, run, place, fact);
                 step.actions.extend(self.effect(step.at, run, place));
             }
             Verdict::Refuted { findings } => {
-                self.refute(step, run, place, Refuter::Verdict(number), findings);
+                self.refute(step, run, place, Refuter::Verdict(number), findings, Vec::new());
             }
             Verdict::Inconclusive { reason } => {
                 let reason = match evidence.inconclusive {
@@ -122,6 +129,23 @@ impl Core {
                 };
                 self.lose(step, run, place, Ending::Inconclusive, reason);
             }
+        }
+    }
+
+    /// Keeps what the verifier saw of the learnings that it was told to look for (SPEC E5). It decides nothing.
+    fn look_at_learnings(
+        &mut self,
+        step: &mut Step,
+        run: &RunId,
+        place: ItemIndex,
+        checks: Vec<LearningCheck>,
+    ) {
+        let item = self.runs[run].item(place);
+        let number = item.last_number();
+        let told = item.attempts.last().map_or(&[][..], |attempt| &attempt.dispatch.learnings);
+        let checks: Vec<_> = checks.into_iter().filter(|c| told.contains(&c.id)).collect();
+        if !checks.is_empty() {
+            self.commit_item(step, run, place, ItemFact::LearningsChecked(number, checks));
         }
     }
 
@@ -155,6 +179,7 @@ impl Core {
         place: ItemIndex,
         by: Refuter,
         mut findings: Vec<String>,
+        out_of_scope: Vec<Finding>,
     ) {
         let Some((_, result)) = self.runs[run].item(place).work() else { return };
         let claims = result.claims.len();
@@ -165,8 +190,11 @@ impl Core {
         }
         let findings = text::bounded(findings);
         let summary = findings.first().cloned().unwrap_or_default();
+        let refused = Decision::Refused(summary.clone());
         let defect = Defect { summary, findings, work: commits(result) };
-        let refutation = Refutation { by, defect, out_of_scope: Vec::new() };
+        let out_of_scope = text::bounded_findings(out_of_scope);
+        let refutation = Refutation { by, defect, out_of_scope };
+        self.answer_markers(step, run, place, &refused);
         self.commit_item(step, run, place, ItemFact::Refuted(Box::new(refutation)));
         self.settle(step, run, place);
     }

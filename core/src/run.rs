@@ -8,9 +8,10 @@ use std::sync::Arc;
 use cantus_proto::ids::{Blob, CommitId, ItemId, RunId};
 use cantus_proto::plan::{PlanItem, RunBudgets};
 
+use crate::budget::Account;
 use crate::event::{ItemIndex, Millis, Repository, Submission};
-use crate::item::{Item, State};
-use crate::record::Warning;
+use crate::item::{Inconsistent, Item, State};
+use crate::record::{ItemFact, Warning};
 
 /// A plan at work.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,9 @@ pub struct Run {
     pub open: usize,
     /// Limits of the whole run.
     pub budgets: RunBudgets,
-    /// Of these, those that are mostly spent.
+    /// What all its attempts have cost and hold.
+    pub account: Account,
+    /// Of its budgets, those that are mostly spent.
     pub warnings: Vec<Warning>,
     /// What the submitter should know.
     pub notice: String,
@@ -109,6 +112,7 @@ impl Run {
             by_id,
             started: at,
             budgets: plan.budgets,
+            account: Account::default(),
             warnings: Vec::new(),
             notice: submission.notice.clone(),
             plan_blob: submission.plan_blob.clone(),
@@ -153,6 +157,21 @@ impl Run {
 
     pub(crate) fn item_mut(&mut self, place: ItemIndex) -> &mut Item {
         &mut self.items[place.0 as usize]
+    }
+
+    /// Does to an item what the fact says, and to the run's account what follows.
+    pub(crate) fn apply(
+        &mut self,
+        at: Millis,
+        position: u64,
+        place: ItemIndex,
+        fact: &ItemFact,
+    ) -> Result<(), Inconsistent> {
+        let before = Account::of(&self.item(place).attempts);
+        self.item_mut(place).apply(at, position, fact)?;
+        let after = Account::of(&self.item(place).attempts);
+        self.account = self.account.minus(before).plus(after);
+        Ok(())
     }
 
     /// How it stands.

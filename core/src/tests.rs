@@ -13,6 +13,7 @@ mod life;
 mod outside;
 mod repeats;
 mod results;
+pub(crate) mod samples;
 mod simulation;
 mod table;
 mod texts;

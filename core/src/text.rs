@@ -3,6 +3,8 @@
 //! Reasons and findings come from contracts, paths and verifiers of any length. They are repeated in records and
 //! in messages to workers, and both must stay far below what the bus takes.
 
+use crate::scope_delta::Finding;
+
 /// Longest reason or finding in bytes: more is a log, and a log is an artifact.
 pub(crate) const TEXT_BYTES_MAX: usize = 2 * 1024;
 /// Most findings that are spelled out; the rest is counted. A defect is for reading.
@@ -33,4 +35,14 @@ pub(crate) fn bounded(mut findings: Vec<String>) -> Vec<String> {
         bounded.push(format!("and {more} more"));
     }
     bounded
+}
+
+/// What gates found, bounded as records are: the first of them, each cut.
+pub(crate) fn bounded_findings(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.truncate(FINDINGS_MAX);
+    for finding in &mut findings {
+        finding.text = cut(std::mem::take(&mut finding.text));
+        finding.path.truncate(TEXT_BYTES_MAX);
+    }
+    findings
 }

@@ -49,6 +49,10 @@ pub struct Change {
     pub size_bytes: u64,
     /// Where a new or changed symbolic link points to, as bytes; not read if longer than any system takes.
     pub link_target: Option<Vec<u8>>,
+    /// The object before, unless there was none.
+    pub(in crate::hub) old_id: Option<git2::Oid>,
+    /// The object after, unless there is none.
+    pub(in crate::hub) new_id: Option<git2::Oid>,
 }
 
 impl Change {
@@ -174,6 +178,8 @@ mod tests {
             new_mode: 0o100_644,
             size_bytes,
             link_target: None,
+            old_id: None,
+            new_id: None,
         }
     }
 

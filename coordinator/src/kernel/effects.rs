@@ -19,9 +19,10 @@ use crate::hub::{
 };
 use cantus_core::Settings;
 use cantus_core::event::{
-    Action, Change, Effect, Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork, Millis,
+    Action, Effect, Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork, Millis,
     ParkedRecord, Repository,
 };
+use cantus_core::scope_delta::findings;
 
 /// Times that an effect is tried before it is given up.
 const TRIES_MAX: u32 = 4;
@@ -201,7 +202,7 @@ impl Effects {
         }
         let (request, limits) = (inspect.clone(), self.limits);
         let inspected = tokio::task::spawn_blocking(move || {
-            hub.inspect(
+            let taken = hub.inspect(
                 &request.repository,
                 &InspectRequest {
                     run: &request.effect.run,
@@ -212,18 +213,20 @@ impl Effects {
                     bundle: request.bundle.is_some().then_some(path.as_path()),
                     limits,
                 },
-            )
+            )?;
+            Ok::<_, hub::HubError>(match taken {
+                hub::Inspection::Refused { refusal, offenders } => Err((refusal, offenders)),
+                hub::Inspection::Inspected { changes } => {
+                    let changes = hub.contents(&request.repository, &changes)?;
+                    Ok(findings(&request.contract, request.complexity, &changes))
+                }
+            })
         })
         .await??;
         drop(directory);
         let inspection = match inspected {
-            hub::Inspection::Inspected { changes } => Inspection::Read(
-                changes
-                    .into_iter()
-                    .map(|c| Change { path: c.path, mode_old: c.old_mode, mode_new: c.new_mode })
-                    .collect(),
-            ),
-            hub::Inspection::Refused { refusal, offenders } => {
+            Ok(found) => Inspection::Read(found),
+            Err((refusal, offenders)) => {
                 let largest = offenders.iter().map(|offender| {
                     let path = String::from_utf8_lossy(&offender.path).escape_debug().to_string();
                     format!("{path}: {} files, {} bytes", offender.files, offender.size_bytes)

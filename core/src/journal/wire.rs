@@ -289,6 +289,9 @@ fn ended(number: AttemptNumber, ending: Ending, reason: &str) -> v1::Ended {
         Ending::Lost => (v1::EndingKind::Lost, v1::FailureKind::Unspecified),
         Ending::Inconclusive => (v1::EndingKind::Inconclusive, v1::FailureKind::Unspecified),
         Ending::Unclaimed => (v1::EndingKind::Unclaimed, v1::FailureKind::Unspecified),
+        Ending::OverBudget => (v1::EndingKind::OverBudget, v1::FailureKind::Unspecified),
+        Ending::Stalled => (v1::EndingKind::Stalled, v1::FailureKind::Unspecified),
+        Ending::Unmeasured => (v1::EndingKind::Unmeasured, v1::FailureKind::Unspecified),
         Ending::Failed(kind) => (v1::EndingKind::Failed, kind.into()),
     };
     v1::Ended {
@@ -304,6 +307,9 @@ fn ending(ended: &v1::Ended) -> Result<Ending, RecordError> {
         Ok(v1::EndingKind::Lost) => Ok(Ending::Lost),
         Ok(v1::EndingKind::Inconclusive) => Ok(Ending::Inconclusive),
         Ok(v1::EndingKind::Unclaimed) => Ok(Ending::Unclaimed),
+        Ok(v1::EndingKind::OverBudget) => Ok(Ending::OverBudget),
+        Ok(v1::EndingKind::Stalled) => Ok(Ending::Stalled),
+        Ok(v1::EndingKind::Unmeasured) => Ok(Ending::Unmeasured),
         Ok(v1::EndingKind::Failed) => {
             let kind = v1::FailureKind::try_from(ended.failure).ok();
             let kind = kind.and_then(|kind| FailureKind::try_from(kind).ok());

@@ -99,7 +99,7 @@ fn the_journals_that_are_cut_have_every_fact_of_a_run_that_lands() {
         })
         .collect();
     let expected = "Cancelled Delivered Ended Gated HeadMoved Landed Leased Logged MergeBegan Merged Parked Queued \
-                    Refuted Requeued RunCancelled Saved Submitted Verified";
+                    Refuted Requeued RunCancelled Saved Settled Submitted Verified";
     assert_eq!(facts.into_iter().collect::<Vec<_>>().join(" "), expected);
 }
 

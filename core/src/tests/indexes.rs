@@ -48,7 +48,7 @@ impl Core {
         assert_eq!(self.leases.len(), self.containers.len());
         let roles = self.roles.iter().map(|(role, queue)| {
             assert!(queue.queued.len() <= self.settings.queue_window as usize, "role {role}");
-            (role.clone(), [queue.ready.len(), queue.queued.len(), queue.leased as usize])
+            (role.clone(), [queue.ready_count(), queue.queued.len(), queue.leased as usize])
         });
         let targets = self.targets.iter().map(|(target, queue)| {
             assert!(queue.places <= self.settings.verify_ahead, "target {target:?}");
@@ -94,7 +94,7 @@ impl Core {
             let kind = match (on_the_bus, held) {
                 (false, _) => {
                     let urgency = Urgency::of(id, place, item);
-                    assert!(queue.ready.contains(&urgency), "{} is not ready", item.id);
+                    assert!(queue.ready[id].contains(&urgency), "{} is not ready", item.id);
                     0
                 }
                 (true, false) => {

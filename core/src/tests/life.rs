@@ -126,7 +126,7 @@ fn no_more_than_the_window_is_on_the_bus() {
     assert_eq!(world.order(), ["a", "b"]);
     let queue = |core: &Core| {
         let (_, queue) = core.roles().find(|(name, _)| **name == role("worker")).unwrap();
-        (queue.ready.len(), queue.queued.len(), queue.leased)
+        (queue.ready_count(), queue.queued.len(), queue.leased)
     };
     assert_eq!(queue(&world.core), (2, 2, 0));
     world.take("b");

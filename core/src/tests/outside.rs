@@ -9,10 +9,9 @@ use cantus_proto::message::{
     WorkResult,
 };
 
-use super::super::event::{
-    Action, Change, Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork,
-};
-use super::world::{Held, blob, commit, container, digest, lease_id, tree, work};
+use super::super::event::{Action, Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork};
+use super::super::scope_delta::findings;
+use super::world::{Held, added, blob, commit, container, digest, lease_id, tree, work};
 
 /// What a piece of work is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,8 +98,8 @@ impl Outside {
             Quality::OutOfScope => "Makefile",
             _ => "src/file",
         };
-        let change = Change { path: path.into(), mode_old: 0, mode_new: 0o100_644 };
-        Event::Inspected(inspect.effect.clone(), Inspection::Read(vec![change]))
+        let found = findings(&inspect.contract, inspect.complexity, &[added(path)]);
+        Event::Inspected(inspect.effect.clone(), Inspection::Read(found))
     }
 
     fn merge(&mut self, merge: &MergeWork) -> Event {

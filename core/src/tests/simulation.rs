@@ -271,7 +271,7 @@ impl Simulation {
         match self.random.below(100) {
             0..30 => {
                 let beat = self.outside.holders[place].beat();
-                if let HeartbeatReply::Stop(_) = self.core.heartbeat(self.now, &beat) {
+                if let (HeartbeatReply::Stop(_), _) = self.core.heartbeat(self.now, &beat) {
                     self.outside.stop(place);
                 }
             }

@@ -14,6 +14,7 @@ use cantus_proto::plan::{Complexity, LandingStyle, Plan, PlanItem, RunBudgets};
 use super::super::Settings;
 use super::super::event::{Event, Millis, Repository, Submission};
 use super::super::rules::Rules;
+use super::super::scope_delta::{Content, FileChange};
 
 /// When every world begins: some time in 2026, so that nothing rests on zero.
 pub(super) const START: Millis = Millis(1_780_000_000_000);
@@ -169,4 +170,15 @@ pub(super) fn submission(name: &str, plan: Plan) -> Event {
 /// An agent that gave up.
 pub(super) fn failed(reason: &str) -> LeaseEvent {
     LeaseEvent::Failed(Failed::new(FailureKind::Agent, reason))
+}
+
+/// A new file with a line.
+pub(super) fn added(path: &str) -> FileChange {
+    FileChange {
+        path: path.as_bytes().to_vec(),
+        mode_old: 0,
+        mode_new: 0o100_644,
+        old: Content::Absent,
+        new: Content::Bytes(b"a line\n".to_vec()),
+    }
 }

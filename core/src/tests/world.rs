@@ -11,11 +11,12 @@ use cantus_proto::message::{
 use cantus_proto::plan::Plan;
 
 use super::super::event::{
-    Action, Change, Effect, Event, Inspection, ItemIndex, LandingTry, Merge, Millis, ParkedRecord,
+    Action, Effect, Event, Inspection, ItemIndex, LandingTry, Merge, Millis, ParkedRecord,
 };
 use super::super::item::{Attempt as Tried, Item};
 use super::super::record::Record;
 use super::super::run::{Run, RunState};
+use super::super::scope_delta::{FileChange, findings};
 use super::super::{Core, Settings, Step};
 pub(super) use super::words::*;
 
@@ -271,7 +272,9 @@ impl World {
     }
 
     pub(super) fn beat(&mut self, held: &Held) -> HeartbeatReply {
-        self.core.heartbeat(self.now, &held.beat())
+        let (reply, step) = self.core.heartbeat(self.now, &held.beat());
+        self.keep(step);
+        reply
     }
 
     /// The effect that the item's present work is under.
@@ -281,13 +284,10 @@ impl World {
     }
 
     pub(super) fn inspect(&mut self, id: &str, paths: &[&str]) -> usize {
-        let change = |path: &&str| Change {
-            path: path.as_bytes().to_vec(),
-            mode_old: 0,
-            mode_new: 0o100_644,
-        };
-        let changes = paths.iter().map(change).collect();
-        self.step(Event::Inspected(self.effect(id), Inspection::Read(changes)))
+        let changes: Vec<FileChange> = paths.iter().map(|path| added(path)).collect();
+        let item = self.item(id);
+        let found = findings(&item.contract, item.complexity, &changes);
+        self.step(Event::Inspected(self.effect(id), Inspection::Read(found)))
     }
 
     /// The item's work gives this tree on this head.

@@ -108,7 +108,7 @@ impl Stage {
             target: "refs/heads/main".to_owned(),
             base_min: self.base.clone(),
             work,
-            route: Route::default(),
+            route: cantus_proto::message::Route::default(),
             preamble: None,
             learnings: vec![],
             limits: AttemptLimits {

@@ -124,5 +124,15 @@ fn change(
             link_target = Some(odb.read(id)?.data().to_vec());
         }
     }
-    Ok(Change { path, kind, old_mode: mode(old), new_mode: mode(new), size_bytes, link_target })
+    let id = |entry: Option<Entry>| entry.map(|(_, id)| id);
+    Ok(Change {
+        path,
+        kind,
+        old_mode: mode(old),
+        new_mode: mode(new),
+        size_bytes,
+        link_target,
+        old_id: id(old),
+        new_id: id(new),
+    })
 }
