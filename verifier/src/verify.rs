@@ -107,5 +107,6 @@ fn evidence(
         envelopes,
         log,
         inconclusive: (!inconclusive.is_empty()).then(|| inconclusive.to_owned()),
+        learnings: Vec::new(),
     })
 }

@@ -31,7 +31,7 @@ impl Hub {
         let mut left = TOTAL_BYTES_MAX;
         let mut read = |mode: u32, id: Option<git2::Oid>, wanted: bool| {
             let Some(id) = id.filter(|_| mode & TYPE_BITS == TYPE_FILE) else {
-                return Ok(Content::Absent);
+                return Ok::<_, git2::Error>(Content::Absent);
             };
             let size = odb.read_header(id)?.0 as u64;
             if !wanted || size > FILE_BYTES_MAX || size > left {
@@ -42,7 +42,7 @@ impl Hub {
         };
         let change = |change: &Change| {
             let wanted = wants_content(&change.path);
-            Ok(FileChange {
+            Ok::<_, git2::Error>(FileChange {
                 path: change.path.clone(),
                 mode_old: change.old_mode,
                 mode_new: change.new_mode,
