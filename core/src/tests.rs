@@ -3,6 +3,7 @@
 //! [`world`] is the one helper; [`outside`] stands for bus, hub, workers and verifiers where a test wants them to
 //! behave (or not) by themselves. Names of cases as Q8 or W20 are those of the list of cases.
 
+mod budgets;
 mod cancel;
 mod crash;
 mod gates;

@@ -6,7 +6,7 @@ use cantus_proto::evidence::{Binding, Ending, Receipt, Subject, attest};
 use cantus_proto::ids::{AttemptNumber, ContainerName, HostName, LeaseId};
 use cantus_proto::message::{
     Attempt, Candidate, Envelope, Evidence, Heartbeat, HeartbeatReply, Isolation, LeaseEvent,
-    LeaseReport, Leased, Report, Work,
+    LeaseReport, Leased, Pulse, Report, Work,
 };
 use cantus_proto::plan::Plan;
 
@@ -273,6 +273,14 @@ impl World {
 
     pub(super) fn beat(&mut self, held: &Held) -> HeartbeatReply {
         let (reply, step) = self.core.heartbeat(self.now, &held.beat());
+        self.keep(step);
+        reply
+    }
+
+    /// A sign of life that tells what there is of the work.
+    pub(super) fn beat_with(&mut self, held: &Held, pulse: Pulse) -> HeartbeatReply {
+        let beat = Heartbeat { pulse: Some(pulse), ..held.beat() };
+        let (reply, step) = self.core.heartbeat(self.now, &beat);
         self.keep(step);
         reply
     }
