@@ -14,6 +14,7 @@ use crate::record::{Resource, Spent, Warning};
 use crate::rules::Prices;
 use crate::run::Run;
 use crate::split::Remainder;
+use crate::verification_budget::shares;
 
 /// Most of a budget, of which a person should know (SPEC E9).
 const WARNED_AT: f64 = 0.80;
@@ -126,7 +127,7 @@ pub fn remainder(run: &Run, item: &Item, now: Millis) -> Remainder {
     let given = |amount: fn(&Budgets) -> u64| -> u64 {
         parts.iter().map(|place| amount(&run.item(*place).contract.budgets)).sum()
     };
-    let for_work = |total: u64| total - share(total, budgets.verification_ratio);
+    let for_work = |total: u64| shares(total, budgets.verification_ratio).work;
     let account = Account::of(counted(item));
     let left = |total: u64, spent: u64, given: u64| {
         for_work(total).saturating_sub(spent).saturating_sub(given)
@@ -203,7 +204,7 @@ pub(crate) fn verification_ms(item: &Item, now: Millis) -> u64 {
         return 0;
     };
     let budgets = &item.contract.budgets;
-    let total = share(wall_clock_ms(budgets), budgets.verification_ratio);
+    let total = shares(wall_clock_ms(budgets), budgets.verification_ratio).verification;
     let here = item.attempts.iter().rev().take_while(|a| a.kind == AttemptKind::Verify);
     let charged = here
         .filter(|a| matches!(a.outcome, Some(Outcome::InVain(why, _)) if !why.is_infrastructure()));
@@ -302,7 +303,7 @@ fn due(
 ) -> Vec<Warning> {
     let due = limits.iter().filter_map(|(resource, spent, budget)| {
         let budget = (*budget)?;
-        let work = budget - share(budget, verification);
+        let work = shares(budget, verification).work;
         let known = given.iter().any(|warning| warning.resource == *resource);
         let warning = Warning { resource: *resource, spent: *spent, budget: work };
         (!known && *spent >= share(work, WARNED_AT)).then_some(warning)

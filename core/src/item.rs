@@ -12,6 +12,7 @@ use cantus_proto::plan::{Complexity, Effort, PlanItem};
 pub use crate::attempt::{Attempt, Exchange, Outcome};
 use crate::event::{ItemIndex, Millis, Proof};
 use crate::record::{Dispatch, Ending, Holder, Warning};
+use crate::verification_budget::needs_hypothesis;
 
 /// Conflicts with the head that are redone by themselves; after one more, a person looks (W8).
 const CONFLICTS_MAX: usize = 1;
@@ -343,9 +344,10 @@ impl Item {
                 Some(why.clone())
             }
             (State::Ready, Outcome::InVain(Ending::Unmeasured, why)) => Some(why.clone()),
-            (State::Unverified(_), last) if checks >= checks_max => {
-                Some(format!("{checks} verifications decided nothing; the last: {last}"))
-            }
+            (State::Unverified(_), last) if needs_hypothesis(self, checks_max) => Some(format!(
+                "{checks} verifications decided nothing; another needs a hypothesis that says what it \
+                 would tell apart; the last: {last}"
+            )),
             (State::Ready, last) if self.conflicts() > CONFLICTS_MAX => {
                 Some(format!("redo it by hand or requeue it; the last try: {last}"))
             }

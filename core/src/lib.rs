@@ -10,13 +10,14 @@ pub mod budget;
 mod decide;
 mod dispatch;
 pub mod event;
+pub mod evidence_or_abstain;
 pub mod first_artifact;
 mod index;
 pub mod item;
 pub mod journal;
 pub mod learnings;
 mod lease;
-mod prices;
+pub mod prices;
 pub mod progress_heartbeat;
 mod queue;
 pub mod record;
@@ -31,6 +32,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+pub mod verification_budget;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use cantus_proto::message::{
 };
 
 use crate::event::ItemIndex;
-use crate::item::{Item, State};
+use crate::item::{Attempt, Item, State};
 use crate::record::{Decision, Ending, Fact, ItemFact, Spent};
 use crate::results::commits;
 use crate::{Core, Step, breaker, budget, split, text};
@@ -107,7 +107,12 @@ impl Core {
             self.commit_item(step, run, place, ItemFact::Reported);
             return;
         }
-        if let (State::Ready, Some((number, diagnosis))) = (&item.state, breaker::remedy(item)) {
+        let remedy = breaker::remedy(item).filter(|(number, diagnosis)| {
+            let proposals = item.attempt(*number).map_or(&[][..], Attempt::proposals);
+            let is = |wish: &Proposal| matches!(wish, Proposal::Diagnosis(d) if d == *diagnosis);
+            proposals.iter().any(|(wish, decision)| is(wish) && *decision == Decision::Pending)
+        });
+        if let (State::Ready, Some((number, diagnosis))) = (&item.state, remedy) {
             let diagnosis = diagnosis.clone();
             self.follow(step, run, place, number, &diagnosis);
         }
@@ -189,7 +194,7 @@ impl Core {
     ) {
         let Some((number, _)) = self.runs[run].item(place).work() else { return };
         let attempt = self.runs[run].item(place).attempt(number);
-        let pending = attempt.map_or(&[][..], |attempt| attempt.proposals()).iter();
+        let pending = attempt.map_or(&[][..], Attempt::proposals).iter();
         let pending = pending.filter(|(wish, decided)| {
             *decided == Decision::Pending && matches!(wish, Proposal::Done | Proposal::Partial(_))
         });

@@ -5,6 +5,7 @@
 use cantus_proto::ids::RunId;
 use cantus_proto::message::{Heartbeat, HeartbeatReply, Pulse, Usage};
 
+use crate::breaker::{self, Trip};
 use crate::event::{ItemIndex, Millis};
 use crate::item::{Attempt, State};
 use crate::progress_heartbeat::{Change, Watch};
@@ -42,7 +43,7 @@ impl Core {
             }
             if self.leases.contains_key(&beat.lease) {
                 let attempt = self.runs[&run].item(place).attempts.last();
-                let demands = attempt.map_or(&[][..], |attempt| attempt.demands()).iter();
+                let demands = attempt.map_or(&[][..], Attempt::demands).iter();
                 let texts = demands.map(|(_, demand)| demand.text.clone()).collect();
                 return (HeartbeatReply::GoOn(texts), step);
             }
@@ -121,7 +122,16 @@ impl Core {
             pulse,
             demanded,
         );
+        let rounds = watched.watch.rounds.clone();
         self.change(step, run, place, change);
+        let item = self.runs[run].item(place);
+        let (State::Working, Some(attempt)) = (&item.state, item.attempts.last()) else { return };
+        let time = (elapsed_ms, attempt.dispatch.wall_clock_ms);
+        match breaker::look(&rounds, time, used, attempt.demands()) {
+            Trip::None => {}
+            Trip::Demand(demand) => self.demand(step, run, place, demand),
+            Trip::End(why) => self.lose(step, run, place, Ending::Stalled, why),
+        }
     }
 
     fn change(&mut self, step: &mut Step, run: &RunId, place: ItemIndex, change: Change) {
