@@ -39,6 +39,7 @@ use crate::config::Home;
 
 pub use client::Place;
 pub use error::CliError;
+pub(crate) use time::utc;
 
 /// Carries out a command line; errors are told on standard error.
 pub async fn run(cli: Cli) -> Exit {

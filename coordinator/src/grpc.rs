@@ -3,6 +3,7 @@
 //! It listens on a unix socket that only its owner may open; TCP is for those who ask for it. Submission is
 //! whole or not at all: the plan compiles, the repository is found and announced, then the run exists.
 
+mod journal;
 mod submit;
 
 use std::pin::Pin;
@@ -76,6 +77,7 @@ impl Api {
 impl Cantus for Api {
     type WatchStream = BoxStream<v1::RunView>;
     type ArtifactStream = BoxStream<v1::ArtifactChunk>;
+    type JournalStream = BoxStream<v1::JournalEntry>;
 
     async fn submit(
         &self,
@@ -258,6 +260,13 @@ impl Cantus for Api {
             .collect();
         Ok(Response::new(Box::pin(futures::stream::iter(chunks))))
     }
+
+    async fn journal(
+        &self,
+        request: Request<v1::JournalRequest>,
+    ) -> Result<Response<Self::JournalStream>, Status> {
+        journal::journal(self, request.into_inner()).await.map(Response::new)
+    }
 }
 
 impl Api {
@@ -324,10 +333,11 @@ fn evidence(item: &Item) -> Option<v1::EvidenceResponse> {
     })
 }
 
-/// Artifacts are served by what items know of them: a digest alone opens nothing.
+/// Artifacts are served by what runs and items know of them: a digest alone opens nothing.
 fn find_artifact(core: &Core, sha256: &Digest) -> Option<Blob> {
+    let plans = core.runs().values().map(|run| &run.plan_blob);
     let items = core.runs().values().flat_map(|run| &run.items);
-    let mut blobs = items.flat_map(|item| {
+    let of_items = items.flat_map(|item| {
         let attempts = item.attempts.iter().flat_map(|attempt| {
             let result = attempt.result.as_deref();
             let of_result = result.map(|r| [r.bundle.as_ref(), r.log.as_ref()]).unwrap_or_default();
@@ -335,5 +345,5 @@ fn find_artifact(core: &Core, sha256: &Digest) -> Option<Blob> {
         });
         attempts.chain(item.saved.iter().map(|saved| &saved.commits.bundle))
     });
-    blobs.find(|blob| blob.sha256 == *sha256).cloned()
+    plans.chain(of_items).find(|blob| blob.sha256 == *sha256).cloned()
 }

@@ -1,5 +1,6 @@
 //! The coordinator: the thin shell around the pure core, which stores, acts and answers.
 
+pub mod artifact;
 pub mod audit;
 pub mod cli;
 pub mod config;
@@ -7,4 +8,5 @@ pub mod grpc;
 pub mod hub;
 pub mod kernel;
 pub mod ops;
+pub mod replay;
 pub mod view;

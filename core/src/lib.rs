@@ -174,12 +174,20 @@ impl Core {
         self.roles.iter()
     }
 
-    /// Applies one record of the journal.
+    /// Applies the next record of the journal.
     ///
     /// # Errors
     /// [`Inconsistent`] when the record does not follow from the state.
     pub fn apply(&mut self, record: &Record) -> Result<(), Inconsistent> {
-        self.position += 1;
+        self.apply_at(self.position + 1, record)
+    }
+
+    /// Applies the record at this position of the journal: for a replay that leaves out the records of other runs.
+    ///
+    /// # Errors
+    /// As of [`Core::apply`].
+    pub fn apply_at(&mut self, position: u64, record: &Record) -> Result<(), Inconsistent> {
+        self.position = position;
         match &record.fact {
             Fact::Submitted(submission) => {
                 if !self.runs.contains_key(&record.run) {

@@ -12,6 +12,8 @@ mod forgery;
 mod landing;
 #[path = "kernel/leases.rs"]
 mod leases;
+#[path = "kernel/replays.rs"]
+mod replays;
 #[path = "kernel/restarts.rs"]
 mod restarts;
 #[path = "kernel/submission.rs"]

@@ -146,13 +146,19 @@ impl Client {
         limit: Duration,
         call: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, CliError> {
-        match tokio::time::timeout(limit, call).await {
-            Ok(Ok(response)) => Ok(response.into_inner()),
-            Ok(Err(status)) => Err(self.error(&status)),
-            Err(_) => {
-                Err(CliError::TooSlow { place: self.place.clone(), seconds: limit.as_secs() })
-            }
-        }
+        let answer = self.within(limit, call).await?;
+        answer.map(Response::into_inner).map_err(|status| self.error(&status))
+    }
+
+    /// Waits for something that the coordinator does, at most so long.
+    pub(super) async fn within<T>(
+        &self,
+        limit: Duration,
+        call: impl Future<Output = T>,
+    ) -> Result<T, CliError> {
+        let too_slow =
+            |_| CliError::TooSlow { place: self.place.clone(), seconds: limit.as_secs() };
+        tokio::time::timeout(limit, call).await.map_err(too_slow)
     }
 
     /// What a status of this coordinator means.

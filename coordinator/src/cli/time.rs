@@ -25,7 +25,7 @@ pub(super) fn between(start_ms: u64, end_ms: u64, now_ms: u64) -> String {
 }
 
 /// `2026-11-30T18:11:23Z`, from milliseconds since 1970; `-` for 0, which stands for never.
-pub(super) fn utc(unix_ms: u64) -> String {
+pub(crate) fn utc(unix_ms: u64) -> String {
     if unix_ms == 0 {
         return "-".to_owned();
     }

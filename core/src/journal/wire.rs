@@ -87,6 +87,12 @@ pub fn decode(bytes: &[u8]) -> Result<Batch, RecordError> {
 }
 
 impl Batch {
+    /// How many records it has: what it takes of the journal's positions.
+    #[must_use]
+    pub fn record_count(&self) -> u64 {
+        self.records.len() as u64
+    }
+
     /// The blob with the plan that the batch's submission refers to, if it has one.
     ///
     /// # Errors

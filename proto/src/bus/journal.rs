@@ -110,8 +110,10 @@ impl Bus {
     /// [`BusError`] when the journal cannot be looked at.
     pub async fn journal_replay(
         &self,
-    ) -> Result<(u64, impl Stream<Item = Result<JournalEntry, BusError>> + Send + Unpin), BusError>
-    {
+    ) -> Result<
+        (u64, impl Stream<Item = Result<JournalEntry, BusError>> + Send + Unpin + use<>),
+        BusError,
+    > {
         let last = self.journal_last_sequence().await?;
         let follow = (last > 0).then(|| Follow::new(self, STREAM_JOURNAL, JOURNAL_ALL, 1));
         let entries = futures::stream::unfold(follow, move |follow| async move {

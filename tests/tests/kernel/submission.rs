@@ -88,7 +88,7 @@ async fn an_empty_plan_is_complete_at_once() {
 }
 
 /// A client on the unix socket, as the command line has it.
-async fn serve(coordinator: &Coordinator, upstream: &Upstream) -> CantusClient<Channel> {
+pub(super) async fn serve(coordinator: &Coordinator, upstream: &Upstream) -> CantusClient<Channel> {
     let path = upstream.path().with_file_name("api.sock");
     let listener = tokio::net::UnixListener::bind(&path).unwrap();
     let server = tonic::transport::Server::builder().add_service(service(coordinator.api.clone()));

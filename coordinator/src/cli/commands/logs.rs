@@ -2,10 +2,10 @@
 
 use std::io;
 
-use cantus_proto::ids::Digest;
 use cantus_proto::limits::ARTIFACT_BYTES_MAX;
-use cantus_proto::wire::v1::{ArtifactRequest, AttemptView, Blob, ItemRequest, ItemView};
+use cantus_proto::wire::v1::{AttemptView, Blob, ItemRequest, ItemView};
 
+use crate::artifact::{self, ArtifactError};
 use crate::cli::args::LogsArgs;
 use crate::cli::client::{ANSWER_MAX, Client, Place, TRANSFER_MAX};
 use crate::cli::error::CliError;
@@ -63,32 +63,19 @@ fn choose<'v>(
     })
 }
 
-async fn fetch(client: &Client, log: &Blob) -> Result<Vec<u8>, CliError> {
+async fn fetch(client: &Client, log: &Blob) -> anyhow::Result<Vec<u8>> {
     let mut api = client.api.clone();
-    let request = ArtifactRequest { sha256: log.sha256.clone() };
-    let limit = log.size_bytes.min(ARTIFACT_BYTES_MAX);
-    let mut chunks = client.answer(ANSWER_MAX, api.artifact(request)).await?;
-    let mut bytes = Vec::new();
-    let read = async {
-        while let Some(chunk) = chunks.message().await? {
-            bytes.extend_from_slice(&chunk.data);
-            if bytes.len() as u64 > limit {
-                break;
-            }
-        }
-        Ok(tonic::Response::new(()))
-    };
-    client.answer(TRANSFER_MAX, read).await?;
-    let found = Digest::of(&bytes);
-    if found.as_str() != log.sha256 {
-        let wanted = log.sha256.clone();
-        return Err(CliError::Damaged {
+    let log = log.clone().try_into()?;
+    let fetched = artifact::fetch(&mut api, &log, ARTIFACT_BYTES_MAX);
+    let bytes = client.within(TRANSFER_MAX, fetched).await?;
+    Ok(bytes.map_err(|error| match error {
+        ArtifactError::Call(status) => client.error(&status),
+        ArtifactError::Damaged { found, wanted } => CliError::Damaged {
             what: "the log".to_owned(),
             found: found.to_string(),
-            wanted,
-        });
-    }
-    Ok(bytes)
+            wanted: wanted.to_string(),
+        },
+    })?)
 }
 
 /// Byte for byte into a pipe; on a terminal, an agent's escape sequences are shown and not obeyed.

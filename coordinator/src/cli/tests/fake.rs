@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use cantus_proto::wire::v1::cantus_server::{Cantus, CantusServer};
 use cantus_proto::wire::v1::{
     ArtifactChunk, ArtifactRequest, CancelRequest, CancelResponse, EvidenceRequest,
-    EvidenceResponse, ItemRequest, ItemView, QueueRequest, QueueResponse, QueueView,
-    RequeueRequest, RequeueResponse, RunView, StatusRequest, StatusResponse, SubmitRequest,
-    SubmitResponse, WatchRequest,
+    EvidenceResponse, ItemRequest, ItemView, JournalEntry, JournalRequest, QueueRequest,
+    QueueResponse, QueueView, RequeueRequest, RequeueResponse, RunView, StatusRequest,
+    StatusResponse, SubmitRequest, SubmitResponse, WatchRequest,
 };
 use futures::Stream;
 use tokio::net::UnixListener;
@@ -31,6 +31,7 @@ pub(super) struct Answers {
     pub(super) requeue: Result<RequeueResponse, Status>,
     pub(super) evidence: Result<EvidenceResponse, Status>,
     pub(super) artifact: Vec<Vec<u8>>,
+    pub(super) journal: Vec<JournalEntry>,
 }
 
 impl Default for Answers {
@@ -46,6 +47,7 @@ impl Default for Answers {
             requeue: Err(nothing()),
             evidence: Err(nothing()),
             artifact: vec![],
+            journal: vec![],
         }
     }
 }
@@ -109,6 +111,7 @@ impl Service {
 impl Cantus for Service {
     type WatchStream = BoxStream<RunView>;
     type ArtifactStream = BoxStream<ArtifactChunk>;
+    type JournalStream = BoxStream<JournalEntry>;
 
     async fn submit(
         &self,
@@ -182,5 +185,17 @@ impl Cantus for Service {
         let chunks = self.asked(format!("artifact {}", request.into_inner().sha256)).artifact;
         let chunks = chunks.into_iter().map(|data| Ok(ArtifactChunk { data }));
         Ok(Response::new(Box::pin(futures::stream::iter(chunks))))
+    }
+
+    async fn journal(
+        &self,
+        request: Request<JournalRequest>,
+    ) -> Result<Response<BoxStream<JournalEntry>>, Status> {
+        let run = request.into_inner().run;
+        let entries = self.asked(format!("journal {run}")).journal;
+        if entries.is_empty() {
+            return Err(Status::not_found("there is no such run"));
+        }
+        Ok(Response::new(Box::pin(futures::stream::iter(entries.into_iter().map(Ok)))))
     }
 }
