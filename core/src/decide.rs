@@ -46,6 +46,10 @@ impl Core {
                     )),
                 }
             }
+            Event::Approved { run, item, by } => self.approve(step, &run, &item, by),
+            Event::Rechecked { run, item, hypothesis } => {
+                self.recheck(step, &run, &item, &hypothesis);
+            }
             Event::Woken => self.expire(step),
         }
     }

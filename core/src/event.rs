@@ -79,6 +79,24 @@ pub enum Event {
     Cancelled(RunId, Option<ItemId>),
     /// A person puts a parked item back.
     Requeued(RunId, ItemId),
+    /// A person lets through what the gates kept out of an item's newest result (SPEC B6).
+    Approved {
+        /// Whose item.
+        run: RunId,
+        /// Which item.
+        item: ItemId,
+        /// Who it is, for the record.
+        by: String,
+    },
+    /// A person has an item's present result checked again (SPEC B5).
+    Rechecked {
+        /// Whose item.
+        run: RunId,
+        /// Which item.
+        item: ItemId,
+        /// What another run of the checks would tell apart.
+        hypothesis: String,
+    },
     /// A deadline may have passed.
     Woken,
 }

@@ -12,7 +12,7 @@ use cantus_proto::plan::{Complexity, Effort, PlanItem};
 pub use crate::attempt::{Attempt, Exchange, Outcome};
 use crate::event::{ItemIndex, Millis, Proof};
 use crate::record::{Dispatch, Ending, Holder, Warning};
-use crate::verification_budget::needs_hypothesis;
+use crate::verification_budget::{hypotheses, needs_hypothesis};
 
 /// Conflicts with the head that are redone by themselves; after one more, a person looks (W8).
 const CONFLICTS_MAX: usize = 1;
@@ -303,6 +303,21 @@ impl Item {
         u32::try_from(vain).unwrap_or(u32::MAX)
     }
 
+    /// Whether the newest attempt is a verification that decided nothing.
+    #[must_use]
+    pub fn ended_undecided(&self) -> bool {
+        let last = self.attempts.last().filter(|a| a.kind == AttemptKind::Verify);
+        last.is_some_and(|a| matches!(a.outcome, Some(Outcome::InVain(..))))
+    }
+
+    /// Verifications of the present work that nobody took.
+    fn checks_unclaimed(&self) -> u32 {
+        let since_work = self.attempts.iter().rev().take_while(|a| a.kind == AttemptKind::Verify);
+        let unclaimed =
+            |a: &&Attempt| matches!(a.outcome, Some(Outcome::InVain(Ending::Unclaimed, _)));
+        u32::try_from(since_work.filter(unclaimed).count()).unwrap_or(u32::MAX)
+    }
+
     /// The attempt whose result the gates kept out, if that is the newest result.
     #[must_use]
     pub fn kept_out(&self) -> Option<AttemptNumber> {
@@ -339,8 +354,12 @@ impl Item {
     pub fn used_up(&self, checks_max: u32) -> Option<String> {
         let outcome = self.attempts[self.attempts_before..].last()?.outcome.as_ref()?;
         let (tries, tries_max, checks) = (self.tries(), self.tries_max, self.checks_in_vain());
+        let granted = u32::try_from(hypotheses(self).count()).unwrap_or(u32::MAX);
         match (&self.state, outcome) {
-            (State::Ready | State::Unverified(_), Outcome::InVain(Ending::Unclaimed, why)) => {
+            (State::Ready, Outcome::InVain(Ending::Unclaimed, why)) => Some(why.clone()),
+            (State::Unverified(_), Outcome::InVain(Ending::Unclaimed, why))
+                if self.checks_unclaimed() > granted =>
+            {
                 Some(why.clone())
             }
             (State::Ready, Outcome::InVain(Ending::Unmeasured, why)) => Some(why.clone()),

@@ -28,6 +28,7 @@ pub mod run;
 pub mod scope_delta;
 mod settle;
 pub mod split;
+mod steer;
 mod table;
 #[cfg(test)]
 mod tests;

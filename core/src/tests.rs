@@ -16,6 +16,7 @@ mod repeats;
 mod results;
 pub(crate) mod samples;
 mod simulation;
+mod steer;
 mod table;
 mod texts;
 mod words;

@@ -102,7 +102,7 @@ fn a_check_that_cannot_run_never_passes_and_is_parked_in_the_end_w13_g9() {
         assert_eq!(world.states(), "a Parked, b Blocked", "{ending:?}");
         let reason = &world.parked()[0].reason;
         assert!(
-            reason.starts_with("2 verifications decided nothing; another needs a hypothesis inconclusive: "),
+            reason.starts_with("2 verifications decided nothing; another needs a hypothesis"),
             "{reason}"
         );
         assert_eq!((world.item("a").tries(), landings(&world)), (1, 0));
