@@ -1,11 +1,9 @@
-//! Leases in time: heartbeats, deadlines, and what goes on after a restart.
-
-use std::sync::Arc;
+//! Leases in time: heartbeats and deadlines. What goes on after a restart is [`crate::checkpoint`].
 
 use cantus_proto::ids::RunId;
 use cantus_proto::message::AttemptKind;
 
-use crate::event::{Action, Effect, Inspect, ItemIndex, Land, MergeWork, Millis};
+use crate::event::{Action, ItemIndex, Millis};
 use crate::item::State;
 use crate::record::{Ending, Fact};
 use crate::{Core, Step, budget};
@@ -72,82 +70,5 @@ impl Core {
                 self.commit(step, &run, Fact::RunWarned(warning));
             }
         }
-    }
-
-    /// After a replay: leases start anew on this clock, and every effect that may be unfinished is asked for
-    /// again.
-    pub fn resume(&mut self, now: Millis) -> Step {
-        let mut step = Step { at: now, ..Step::default() };
-        let mut resumed: Vec<(RunId, ItemIndex)> = Vec::new();
-        for (id, run) in &self.runs {
-            for (place, item) in run.items.iter().enumerate() {
-                if !item.state.is_terminal() || matches!(item.state, State::Parked(_)) {
-                    resumed.push((id.clone(), super::run::index(place)));
-                }
-            }
-        }
-        for (run, place) in resumed {
-            let state = &self.runs[&run].item(place).state;
-            match state {
-                State::Working | State::Verifying(_) => {
-                    self.postpone(&run, place, now.plus(self.settings.lease_ms));
-                }
-                State::Queued | State::VerifyQueued(_) => {
-                    self.postpone(&run, place, now.plus(self.settings.queue_wait_ms));
-                    step.actions.extend(self.publication(&run, place));
-                }
-                _ => {
-                    self.settle(&mut step, &run, place);
-                    step.actions.extend(self.effect(now, &run, place));
-                }
-            }
-        }
-        self.fill_queues(&mut step);
-        step
-    }
-
-    /// The effect that an item in this state waits for.
-    pub(crate) fn effect(&self, now: Millis, run_id: &RunId, place: ItemIndex) -> Option<Action> {
-        let run = self.runs.get(run_id)?;
-        let item = run.item(place);
-        if let State::Parked(reason) = &item.state {
-            return Some(self.parked_record(now, run_id, item, reason));
-        }
-        let repository = run.repository.clone()?;
-        let (work, result) = item.work()?;
-        let effect = Effect { run: run_id.clone(), item: place, work };
-        Some(match &item.state {
-            State::Gating => Action::Inspect(Box::new(Inspect {
-                effect,
-                item: item.id.clone(),
-                repository: repository.id,
-                base: result.base.clone(),
-                head: result.head.clone(),
-                bundle: result.bundle.clone(),
-                contract: Arc::clone(&item.contract),
-                complexity: item.complexity,
-            })),
-            State::Merging => Action::Merge(Box::new(MergeWork {
-                effect,
-                item: item.id.clone(),
-                repository,
-                head: result.head.clone(),
-            })),
-            State::Landing(candidate) => {
-                let proof = item.proof.as_deref()?;
-                Action::Land(Box::new(Land {
-                    effect,
-                    item: item.id.clone(),
-                    goal: item.contract.goal.clone(),
-                    checkers: self.question(run_id, item, candidate).checkers,
-                    repository,
-                    candidate: (**candidate).clone(),
-                    head: result.head.clone(),
-                    envelopes: proof.envelopes.clone(),
-                    at: proof.at,
-                }))
-            }
-            _ => return None,
-        })
     }
 }
