@@ -38,8 +38,20 @@ pub const WALL_CLOCK_MINUTES_MAX: u32 = 24 * 60;
 /// Largest token budget of an item: more than any model session of a day can use.
 pub const TOKEN_BUDGET_MAX: u64 = 1_000_000_000;
 
+/// Most money of an item or of a run, in dollars: more is a slip of the hand.
+pub const COST_USD_MAX: u32 = 1_000_000;
+
 /// Most agents in one attempt.
 pub const AGENTS_MAX: u32 = 64;
+
+/// Longest run in minutes: thirty days. By then the target has moved on, and the plan with it.
+pub const RUN_WALL_CLOCK_MINUTES_MAX: u32 = 30 * 24 * 60;
+
+/// Largest token budget of a run: a thousand items of the largest, and still exact in any JSON reader.
+pub const RUN_TOKEN_BUDGET_MAX: u64 = 1_000 * TOKEN_BUDGET_MAX;
+
+/// Most workers of one run at the same time: more than the pools that one bus serves.
+pub const RUN_AGENTS_MAX: u32 = 1_024;
 
 /// Usual share of verification (SPEC B5); outside of it is a warning.
 pub const VERIFICATION_RATIO_USUAL: RangeInclusive<f64> = 0.20..=0.30;
@@ -64,5 +76,8 @@ pub const ROLE_DEFAULT: &str = "worker";
 /// See [`ROLE_DEFAULT`].
 pub const VERIFIER_DEFAULT: &str = "verifier";
 
-/// Share of an attempt's budget after which it must have an artifact (SPEC B4).
+/// Shares of an attempt's budget after which it may have to have an artifact (SPEC B4).
+pub const FIRST_ARTIFACT_RATIO: RangeInclusive<f64> = 0.25..=0.30;
+
+/// The share when nobody states one: the upper end of [`FIRST_ARTIFACT_RATIO`].
 pub const FIRST_ARTIFACT_RATIO_DEFAULT: f64 = 0.30;

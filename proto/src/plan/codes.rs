@@ -60,6 +60,7 @@ pub(super) const REPOSITORY: Code = error("P020", "not a location of a repositor
 pub(super) const TARGET: Code = error("P021", "not a branch name");
 pub(super) const MORE_ERRORS: Code = error("P022", "more errors than are shown");
 pub(super) const MORE_WARNINGS: Code = warning("P023", "more warnings than are shown");
+pub(super) const BUDGET_BEYOND_RUN: Code = warning("P024", "a budget larger than the run's");
 
 pub(super) const NO_CRITERION: Code = error("C001", "no acceptance criterion");
 pub(super) const NO_CHECKER: Code = error("C002", "a criterion without a checker");
@@ -79,6 +80,8 @@ pub(super) const SEVERAL_THINGS: Code =
     warning("C014", "a criterion that states more than one thing");
 pub(super) const CONTRACT_TOO_LARGE: Code = error("C015", "a contract that is too large");
 pub(super) const ACTION_MISSPELT: Code = warning("C016", "a forbidden action that looks misspelt");
+pub(super) const FIRST_ARTIFACT_OUTSIDE: Code =
+    error("C017", "a first artifact ratio outside 0.25 to 0.30");
 
 pub(super) const PATH_ABSOLUTE: Code = error("S001", "an absolute path in the scope");
 pub(super) const PATH_PARENT: Code = error("S002", "`..` in the scope");
@@ -124,6 +127,7 @@ pub const ALL: &[Code] = &[
     TARGET,
     MORE_ERRORS,
     MORE_WARNINGS,
+    BUDGET_BEYOND_RUN,
     NO_CRITERION,
     NO_CHECKER,
     CRITERION_TWICE,
@@ -140,6 +144,7 @@ pub const ALL: &[Code] = &[
     SEVERAL_THINGS,
     CONTRACT_TOO_LARGE,
     ACTION_MISSPELT,
+    FIRST_ARTIFACT_OUTSIDE,
     PATH_ABSOLUTE,
     PATH_PARENT,
     PATH_MALFORMED,

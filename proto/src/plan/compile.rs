@@ -20,7 +20,8 @@ use crate::ids::ItemId;
 /// The format that is read.
 const VERSION: i128 = 1;
 
-const PLAN_KEYS: &[&str] = &["version", "repository", "target", "landing", "defaults", ITEMS];
+const PLAN_KEYS: &[&str] =
+    &["version", "repository", "target", "landing", "budgets", "defaults", ITEMS];
 
 /// Compiles a plan, or a single contract as a plan of one item.
 ///
@@ -103,7 +104,7 @@ fn first_key(entries: &[Entry]) -> String {
     entries.first().map_or_else(|| "nothing".to_owned(), |entry| shown(&entry.key))
 }
 
-fn build_plan(root: &Node, items: Items<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
+fn build_plan(root: &Node, mut items: Items<'_>, sink: &mut Sink<'_>) -> Option<Plan> {
     let fields = Fields::open(root, "the plan", PLAN_KEYS, sink)?;
     fields.require("version", "write `version: 1`", sink, read_version);
     let repository = fields.get("repository", sink, read_repository).valid();
@@ -115,8 +116,9 @@ fn build_plan(root: &Node, items: Items<'_>, sink: &mut Sink<'_>) -> Option<Plan
     fields.require(ITEMS, "write `items: []` for a plan without work", sink, |e, s| {
         fields::list(&e.value, place(e), "`items`", usize::MAX, s).map(|_| ())
     });
-    let items = items.finish(fields.entries, sink);
-    Some(Plan { repository, target, landing, budgets: RunBudgets::default(), items })
+    let budgets = items.run_budgets(fields.entries, sink);
+    let items = items.finish(sink);
+    Some(Plan { repository, target, landing, budgets, items })
 }
 
 fn build_contract(file: &str, root: &Node, sink: &mut Sink<'_>) -> Option<Plan> {

@@ -1,5 +1,6 @@
 //! Reads a contract (SPEC B1) and lints it while the places of its parts are at hand.
 
+use super::RunBudgets;
 use super::bounds::{CONTRACT_BYTES_MAX, LIST_MAX};
 use super::budgets;
 use super::codes;
@@ -38,8 +39,12 @@ impl ContractDefaults {
 }
 
 /// Reads the contract's share of a plan's `defaults`.
-pub(super) fn read_defaults(fields: &Fields<'_>, sink: &mut Sink<'_>) -> ContractDefaults {
-    let budgets = budgets::stated(fields, sink);
+pub(super) fn read_defaults(
+    fields: &Fields<'_>,
+    run: &RunBudgets,
+    sink: &mut Sink<'_>,
+) -> ContractDefaults {
+    let budgets = budgets::stated(fields, run, sink);
     let scope = fields.entry("allowed_scope");
     let scope =
         scope.and_then(|e| Fields::open(&e.value, "`defaults.allowed_scope`", &["tools"], sink));
@@ -51,12 +56,13 @@ pub(super) fn read_defaults(fields: &Fields<'_>, sink: &mut Sink<'_>) -> Contrac
     }
 }
 
-/// Reads one contract. `plan` is the path of the plan in the repository, where it is known.
+/// Reads one contract of a run with these budgets. `plan` is the path of the plan in the repository, where it is known.
 ///
 /// What comes back may hold stand-ins for values that were refused: it counts only if the sink has no error.
 pub(super) fn read(
     fields: &Fields<'_>,
     defaults: &ContractDefaults,
+    run: &RunBudgets,
     plan: Option<&str>,
     sink: &mut Sink<'_>,
 ) -> Contract {
@@ -81,7 +87,7 @@ pub(super) fn read(
     let acceptance_criteria = read_criteria(fields, network_forbidden, sink);
     let allowed_scope = read_scope(fields, defaults, plan, sink);
     let deliverables = read_deliverables(fields, allowed_scope.as_ref(), sink);
-    let budgets = budgets::complete(fields, &defaults.budgets, sink);
+    let budgets = budgets::complete(fields, &defaults.budgets, run, sink);
     let contract = Contract {
         goal: goal.unwrap_or_default(),
         deliverables,

@@ -6,6 +6,7 @@ use super::bounds::{
     ATTEMPTS_MAX_DEFAULT, ATTEMPTS_MAX_MAX, CONTRACTS_BYTES_MAX, ITEMS_MAX, NEEDS_MAX, PRIORITY,
     ROLE_DEFAULT, VERIFIER_DEFAULT,
 };
+use super::budgets;
 use super::codes;
 use super::contracts::{self, ContractDefaults};
 use super::fields::{self, Field, Fields, place};
@@ -13,17 +14,27 @@ use super::graph::{Vertex, link};
 use super::lint::paths::plan_in_repository;
 use super::sink::{At, START, Sink, Subject, shown};
 use super::tree::{Entry, Node};
-use super::{Complexity, PlanItem};
+use super::{Complexity, Effort, PlanItem, RunBudgets};
 use crate::contract::Contract;
 use crate::ids::{ItemId, RoleName};
 
-const ITEM_KEYS: &[&str] =
-    &["id", "needs", "role", "verifier", "complexity", "priority", "attempts_max", "contract"];
+const ITEM_KEYS: &[&str] = &[
+    "id",
+    "needs",
+    "role",
+    "verifier",
+    "complexity",
+    "effort",
+    "priority",
+    "attempts_max",
+    "contract",
+];
 
 const DEFAULTS_KEYS: &[&str] = &[
     "role",
     "verifier",
     "complexity",
+    "effort",
     "priority",
     "attempts_max",
     "budgets",
@@ -33,7 +44,7 @@ const DEFAULTS_KEYS: &[&str] = &[
 ];
 
 /// The keys of the root that items depend on.
-pub(super) const HEAD_KEYS: &[&str] = &["repository", "defaults"];
+pub(super) const HEAD_KEYS: &[&str] = &["repository", "budgets", "defaults"];
 
 /// What items and `defaults` both may say.
 #[derive(Debug, Clone)]
@@ -41,6 +52,7 @@ struct Settings {
     role: RoleName,
     verifier: RoleName,
     complexity: Complexity,
+    effort: Option<Effort>,
     priority: i32,
     attempts_max: u32,
 }
@@ -50,6 +62,7 @@ struct Settings {
 struct Head {
     settings: Settings,
     contract: ContractDefaults,
+    run: RunBudgets,
     plan_path: Option<String>,
 }
 
@@ -126,11 +139,13 @@ impl<'f> Items<'f> {
         self.stopped = true;
     }
 
+    /// The budgets of the whole run; `root` is all of the plan.
+    pub(super) fn run_budgets(&mut self, root: &[Entry], sink: &mut Sink<'_>) -> RunBudgets {
+        self.head.get_or_insert_with(|| read_head(self.file, root, sink)).run
+    }
+
     /// Checks the graph and gives the items; they count only if the sink has no error.
-    pub(super) fn finish(self, root: &[Entry], sink: &mut Sink<'_>) -> Vec<PlanItem> {
-        if self.head.is_none() {
-            read_head(self.file, root, sink);
-        }
+    pub(super) fn finish(self, sink: &mut Sink<'_>) -> Vec<PlanItem> {
         let edges = if self.stopped { Vec::new() } else { link(&self.vertices, sink) };
         if sink.has_errors() {
             return Vec::new();
@@ -148,8 +163,8 @@ impl<'f> Items<'f> {
 /// A single contract as an item.
 pub(super) fn single(id: ItemId, file: &str, fields: &Fields<'_>, sink: &mut Sink<'_>) -> PlanItem {
     let plan_path = plan_in_repository(file, None);
-    let contract =
-        contracts::read(fields, &ContractDefaults::default(), plan_path.as_deref(), sink);
+    let (defaults, run) = (ContractDefaults::default(), RunBudgets::default());
+    let contract = contracts::read(fields, &defaults, &run, plan_path.as_deref(), sink);
     plan_item(id, Vec::new(), Body { settings: built_in_settings(), contract })
 }
 
@@ -162,7 +177,7 @@ fn plan_item(id: ItemId, needs: Vec<ItemId>, body: Body) -> PlanItem {
         verifier: settings.verifier,
         complexity: settings.complexity,
         priority: settings.priority,
-        effort: None,
+        effort: settings.effort,
         attempts_max: settings.attempts_max,
         contract: Arc::new(contract),
     }
@@ -174,6 +189,7 @@ fn built_in_settings() -> Settings {
         role: role(ROLE_DEFAULT),
         verifier: role(VERIFIER_DEFAULT),
         complexity: Complexity::default(),
+        effort: None,
         priority: 0,
         attempts_max: ATTEMPTS_MAX_DEFAULT,
     }
@@ -185,6 +201,7 @@ fn read_head(file: &str, entries: &[Entry], sink: &mut Sink<'_>) -> Head {
     let mut head = Head {
         settings: built_in_settings(),
         contract: ContractDefaults::default(),
+        run: budgets::of_run(&root, sink),
         plan_path: plan_in_repository(file, repository),
     };
     sink.about(Subject::Defaults);
@@ -193,7 +210,7 @@ fn read_head(file: &str, entries: &[Entry], sink: &mut Sink<'_>) -> Head {
             None => head.contract = ContractDefaults::stand_in(),
             Some(fields) => {
                 head.settings = read_settings(&fields, &head.settings, sink);
-                head.contract = contracts::read_defaults(&fields, sink);
+                head.contract = contracts::read_defaults(&fields, &head.run, sink);
             }
         }
     }
@@ -214,7 +231,7 @@ fn read_item(node: &Node, head: &Head, sink: &mut Sink<'_>) -> Option<(Vertex, O
     let hint = "write what the item must achieve: docs/PLAN.md shows a whole contract";
     let contract = fields.require("contract", hint, sink, |e, s| {
         let fields = Fields::open(&e.value, "the contract", contracts::KEYS, s)?;
-        Some(contracts::read(&fields, &head.contract, head.plan_path.as_deref(), s))
+        Some(contracts::read(&fields, &head.contract, &head.run, head.plan_path.as_deref(), s))
     });
     let (id, at) = id?;
     Some((Vertex { id, at, needs }, contract.map(|contract| Body { settings, contract })))
@@ -248,6 +265,10 @@ fn read_settings(fields: &Fields<'_>, default: &Settings, sink: &mut Sink<'_>) -
             .get("complexity", sink, |e, s| choice(e, &Complexity::ALL, Complexity::as_str, s))
             .valid()
             .unwrap_or(default.complexity),
+        effort: fields
+            .get("effort", sink, |e, s| choice(e, &Effort::ALL, Effort::as_str, s))
+            .valid()
+            .or(default.effort),
         priority: number(fields, "priority", *PRIORITY.start(), *PRIORITY.end(), sink)
             .unwrap_or(default.priority),
         attempts_max: number(fields, "attempts_max", 1, ATTEMPTS_MAX_MAX, sink)
@@ -312,7 +333,7 @@ mod tests {
         let root =
             tree::read(text, &mut sink, &mut |root, node, sink| items.take(root, node, sink));
         assert!(root.is_some());
-        assert_eq!(items.finish(&[], &mut sink).len(), 0);
+        assert_eq!(items.finish(&mut sink).len(), 0);
         sink.finish(START).into_iter().map(|d| (d.line, d.code)).collect()
     }
 

@@ -303,7 +303,8 @@ fn refused(change: impl FnOnce(&mut v1::Attempt)) -> String {
 
 #[test]
 fn a_bad_attempt_is_refused_with_the_part() {
-    assert!(refused(|a| a.version = 2).contains("attempt has version 2, this program knows 1"));
+    assert!(refused(|a| a.version = 1).contains("attempt has version 1, this program knows 2"));
+    assert!(refused(|a| a.version = 3).contains("attempt has version 3, this program knows 2"));
     assert_eq!(refused(|a| a.item.clear()), "item is not valid");
     assert_eq!(refused(|a| a.contract = None), "contract is missing");
     assert_eq!(refused(|a| a.candidate = None), "candidate is missing");

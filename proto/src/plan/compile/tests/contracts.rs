@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::plan::bounds::{CHECKER_BYTES_MAX, LIST_MAX, TEXT_BYTES_MAX};
+use crate::units::MicroUsd;
 
 /// A contract without fault; each case changes one of its lines.
 const LINES: [&str; 8] = [
@@ -70,10 +71,7 @@ fn a_single_contract_has_an_id() {
 #[test]
 fn parts_that_are_missing() {
     assert_found(&with(1, "non_goals: []"), &[(1, 1, "P003")]);
-    assert_found(
-        "goal: g\n",
-        &[(1, 1, "C001"), (1, 1, "C005"), (1, 1, "P003"), (1, 1, "P003"), (1, 1, "P003")],
-    );
+    assert_found("goal: g\n", &[(1, 1, "C001"), (1, 1, "C005"), (1, 1, "P003"), (1, 1, "P003")]);
 }
 
 #[test]
@@ -167,6 +165,8 @@ fn budgets_are_bounded_and_above_zero() {
         "wall_clock_minutes: 1, token_budget: 99999999999999999999999999999999999999999999",
         &[(48, "C007")],
     );
+    of("wall_clock_minutes: 1, token_budget: 1000000001", &[(48, "C007")]);
+    of("wall_clock_minutes: 1440, token_budget: 1000000000, max_agents: 64", &[]);
     of("wall_clock_minutes: 1, token_budget: 1, max_agents: 65", &[(63, "C007")]);
     of("wall_clock_minutes: 1, token_budget: 1, max_agents: 0", &[(63, "C006")]);
     for odd in ["1.5", "'45'", "1e2", "1_000", "045", "0x10", ".inf", "many", "[1]", ""] {
@@ -174,14 +174,82 @@ fn budgets_are_bounded_and_above_zero() {
         of(&format!("wall_clock_minutes: {odd}, token_budget: 1"), &[(column, "P004")]);
     }
     of("token_budget: 1", &[(10, "P003")]);
-    of("", &[(10, "P003"), (10, "P003")]);
-    assert_found(&with(8, ""), &[(1, 1, "P003"), (1, 1, "P003")]);
+    of("token_budget: 0", &[(10, "P003"), (25, "C006")]);
+    of("", &[(10, "P003")]);
+    assert_found(&with(8, ""), &[(1, 1, "P003")]);
     assert_line(8, "budgets: 5", &[(10, "P004")]);
-    assert_line(
+    let compiled = assert_line(
         8,
-        "budgets: {wall_clock_minutes: 1, token_budget: 1, dollars: 5}",
-        &[(51, "P002")],
+        "budgets: {wall_clock_minutes: 1, token_budgt: 1, dollars: 5}",
+        &[(34, "P002"), (50, "P002")],
     );
+    assert_eq!(compiled.diagnostics[0].hint, "did you mean `token_budget`?");
+    assert_eq!(
+        compiled.diagnostics[1].hint,
+        "remove it; the keys are wall_clock_minutes, token_budget, cost_usd, max_agents, \
+         verification_ratio, first_artifact_ratio"
+    );
+    let compiled =
+        assert_line(8, "budgets: {wall_clock_minutes: 1, token_budget: 0}", &[(48, "C006")]);
+    assert_eq!(
+        compiled.diagnostics[0].to_string(),
+        "plan.yaml:8:48: error[C006]: `token_budget` is 0: nothing could be done, and it never means \
+         unlimited (write a number from 1 to 1000000000; without the key it is not limited)"
+    );
+}
+
+#[test]
+fn tokens_and_money_need_not_be_limited() {
+    let compiled = assert_line(8, "budgets: {wall_clock_minutes: 7}", &[]);
+    let budgets = &compiled.plan.unwrap().items[0].contract.budgets;
+    assert_eq!((budgets.token_budget, budgets.cost_budget), (None, None));
+    assert_eq!((budgets.wall_clock_minutes, budgets.first_artifact_ratio), (7, 0.30));
+}
+
+#[test]
+fn money_is_an_amount_of_dollars() {
+    let of = |cost: &str, expected: &[(u32, &'static str)]| {
+        assert_line(8, &format!("budgets: {{wall_clock_minutes: 1, cost_usd: {cost}}}"), expected)
+    };
+    for (written, micro) in [
+        ("1", 1_000_000),
+        ("0.1", 100_000),
+        ("12.345678", 12_345_678),
+        ("0.000001", 1),
+        ("1e2", 100_000_000),
+        ("1000000", 1_000_000_000_000),
+    ] {
+        let budgets = of(written, &[]).plan.unwrap().items[0].contract.budgets.clone();
+        assert_eq!(budgets.cost_budget, Some(MicroUsd(micro)), "{written}");
+    }
+    for nothing in ["0", "0.0", "-0.5", "0.0000004"] {
+        of(nothing, &[(44, "C006")]);
+    }
+    for much in ["1000000.01", "1000001", "1e300"] {
+        of(much, &[(44, "C007")]);
+    }
+    for odd in ["$5", "'5'", "5 USD", ".inf", ".nan", "[5]"] {
+        of(odd, &[(44, "P004")]);
+    }
+    of("", &[(34, "P004")]);
+}
+
+#[test]
+fn the_first_artifact_is_due_between_a_quarter_and_three_tenths() {
+    let of = |ratio: &str, expected: &[(u32, &'static str)]| {
+        let line = format!("budgets: {{wall_clock_minutes: 1, first_artifact_ratio: {ratio}}}");
+        assert_line(8, &line, expected)
+    };
+    for (written, ratio) in [("0.25", 0.25), ("0.28", 0.28), ("0.30", 0.30), (".3", 0.3)] {
+        let plan = of(written, &[]).plan.unwrap();
+        assert_eq!(plan.items[0].contract.budgets.first_artifact_ratio, ratio);
+    }
+    for ratio in ["0.2499", "0.3001", "0", "-0.3", "1", "30"] {
+        of(ratio, &[(56, "C017")]);
+    }
+    for odd in ["30%", "'0.3'", ".inf"] {
+        of(odd, &[(56, "P004")]);
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::plan::bounds::{CONTRACTS_BYTES_MAX, DIAGNOSTICS_MAX, TEXT_BYTES_MAX};
+use crate::plan::{Effort, RunBudgets};
+use crate::units::MicroUsd;
 
 fn ids(plan: &Plan) -> Vec<&str> {
     plan.items.iter().map(|item| item.id.as_str()).collect()
@@ -15,9 +17,11 @@ fn a_whole_plan_compiles_with_its_defaults() {
         "version: 1\nrepository: ../shop\ntarget: main\nlanding: fast-forward\n\
          defaults:\n  role: rust\n  complexity: S\n  priority: -2\n  attempts_max: 5\n  non_goals: [n]\n  \
          forbidden_actions: [network_egress]\n  allowed_scope: {{tools: [read]}}\n  \
-         budgets: {{wall_clock_minutes: 5, token_budget: 9, max_agents: 2, verification_ratio: 0.3}}\n\
+         budgets: {{wall_clock_minutes: 5, token_budget: 9, cost_usd: 0.5, max_agents: 2, verification_ratio: 0.3, \
+         first_artifact_ratio: 0.25}}\n  effort: low\n\
+         budgets: {{wall_clock_minutes: 600, token_budget: 900, cost_usd: 2.50, max_agents: 3}}\n\
          items:\n- {{id: a, {CONTRACT}}}\n- {{id: b, needs: [a], role: go, verifier: v, complexity: XL, \
-         priority: 7, attempts_max: 1, {CONTRACT}}}\n"
+         effort: high, priority: 7, attempts_max: 1, {CONTRACT}}}\n"
     );
     let plan = assert_compiles(&text);
     assert_eq!(
@@ -34,7 +38,18 @@ fn a_whole_plan_compiles_with_its_defaults() {
     assert_eq!((b.role.as_str(), b.verifier.as_str(), b.complexity.as_str()), ("go", "v", "XL"));
     assert_eq!((b.priority, b.attempts_max, b.needs.as_slice()), (7, 1, &[a.id.clone()][..]));
     assert_eq!(a.contract.budgets.token_budget, Some(9));
-    assert_eq!(a.contract.budgets.max_agents, 2);
+    assert_eq!(a.contract.budgets.cost_budget, Some(MicroUsd(500_000)));
+    assert_eq!((a.contract.budgets.max_agents, a.contract.budgets.first_artifact_ratio), (2, 0.25));
+    assert_eq!((a.effort, b.effort), (Some(Effort::Low), Some(Effort::High)));
+    assert_eq!(
+        plan.budgets,
+        RunBudgets {
+            wall_clock_minutes: Some(600),
+            token_budget: Some(900),
+            cost_budget: Some(MicroUsd(2_500_000)),
+            max_agents: Some(3)
+        }
+    );
     assert_eq!(a.contract.allowed_scope.tools, ["read"]);
     assert_eq!(
         (&*a.contract.non_goals[0], &*a.contract.forbidden_actions[0]),
@@ -56,6 +71,7 @@ fn what_is_not_said_is_built_in() {
         ("worker", "verifier", "M")
     );
     assert_eq!((item.priority, item.attempts_max, plan.landing), (0, 3, LandingStyle::Merge));
+    assert_eq!((item.effort, plan.budgets), (None, RunBudgets::default()));
     assert_eq!(
         (item.contract.budgets.max_agents, item.contract.budgets.verification_ratio),
         (1, 0.25)
@@ -143,7 +159,86 @@ fn what_is_refused_once_is_not_also_missing() {
     let text = format!(
         "version: 1\ndefaults: {{budgets: {{wall_clock_minutes: 0}}}}\nitems:\n- {{id: a, {CONTRACT}}}\n"
     );
-    assert_found(&text, &[(2, 42, "C006"), (4, 21, "P003")]);
+    assert_found(&text, &[(2, 42, "C006")]);
+}
+
+#[test]
+fn the_run_has_budgets_of_its_own() {
+    let of = |budgets: &str, expected: &[(u32, &'static str)]| {
+        let expected: Vec<Found> =
+            expected.iter().map(|(column, code)| (2, *column, *code)).collect();
+        assert_found(&format!("version: 1\nbudgets: {budgets}\nitems: []\n"), &expected)
+    };
+    let partial = of("{cost_usd: 3}", &[]).plan.unwrap().budgets;
+    assert_eq!(
+        partial,
+        RunBudgets { cost_budget: Some(MicroUsd(3_000_000)), ..RunBudgets::default() }
+    );
+    assert_eq!(of("{}", &[]).plan.unwrap().budgets, RunBudgets::default());
+    of(
+        "{wall_clock_minutes: 0, token_budget: 0, cost_usd: 0, max_agents: 0}",
+        &[(31, "C006"), (48, "C006"), (61, "C006"), (76, "C006")],
+    );
+    of(
+        "{wall_clock_minutes: 43200, token_budget: 1000000000000, cost_usd: 1000000, max_agents: 1024}",
+        &[],
+    );
+    of(
+        "{wall_clock_minutes: 43201, token_budget: 1000000000001, cost_usd: 1000001, max_agents: 1025}",
+        &[(31, "C007"), (52, "C007"), (77, "C007"), (98, "C007")],
+    );
+    of("5", &[(10, "P004")]);
+    let compiled = of("{verification_ratio: 0.25, max_agent: 1}", &[(11, "P002"), (37, "P002")]);
+    assert_eq!(
+        compiled.diagnostics[0].hint,
+        "remove it; the keys are wall_clock_minutes, token_budget, cost_usd, max_agents"
+    );
+    assert_eq!(compiled.diagnostics[1].hint, "did you mean `max_agents`?");
+    let compiled = assert_found("version: 1\nbudget: {}\nitems: []\n", &[(2, 1, "P002")]);
+    assert_eq!(compiled.diagnostics[0].hint, "did you mean `budgets`?");
+}
+
+#[test]
+fn an_item_with_more_than_its_run_is_marked() {
+    let contract =
+        |budgets: &str| CONTRACT.replace("{goal", &format!("{{budgets: {budgets}, goal"));
+    let head = "defaults: {budgets: {wall_clock_minutes: 5, cost_usd: 0.5}}\n";
+    let run = "budgets: {wall_clock_minutes: 4, token_budget: 9, cost_usd: 0.25, max_agents: 1}\n";
+    let items = format!(
+        "items:\n- {{id: a, {CONTRACT}}}\n- {{id: b, {}}}\n- {{id: c, {}}}\n",
+        contract("{token_budget: 10, max_agents: 2}"),
+        contract("{wall_clock_minutes: 4, token_budget: 9, cost_usd: 0.25, max_agents: 1}"),
+    );
+    // Wherever the run's budgets stand: defaults are told of once, not with each item that has them.
+    let orders = [
+        (format!("version: 1\n{head}{run}{items}"), 2, 6),
+        (format!("version: 1\n{items}{run}{head}"), 7, 4),
+    ];
+    for (text, defaults, item) in orders {
+        let compiled = assert_found(&text, &{
+            let mut expected = [
+                (defaults, 42, "P024"),
+                (defaults, 55, "P024"),
+                (item, 46, "P024"),
+                (item, 62, "P024"),
+            ];
+            expected.sort();
+            expected
+        });
+        let mut said: Vec<String> =
+            compiled.diagnostics.iter().map(|d| d.message.clone()).collect();
+        said.sort();
+        assert_eq!(
+            said,
+            [
+                "`defaults`: `cost_usd` is 0.5, more than the 0.25 of the whole run",
+                "`defaults`: `wall_clock_minutes` is 5, more than the 4 of the whole run",
+                "item \"b\": `max_agents` is 2, more than the 1 of the whole run",
+                "item \"b\": `token_budget` is 10, more than the 9 of the whole run",
+            ]
+        );
+        assert!(compiled.plan.is_some(), "a warning refuses nothing");
+    }
 }
 
 #[test]
@@ -151,6 +246,9 @@ fn values_out_of_their_range() {
     assert_found("version: 2\nitems: []\n", &[(1, 10, "P005")]);
     assert_found("version: 1\nlanding: squash\nitems: []\n", &[(2, 10, "P006")]);
     assert_found(&plan_of(&["id: a, complexity: m"]), &[(4, 23, "P006")]);
+    let compiled = assert_found(&plan_of(&["id: a, effort: max"]), &[(4, 19, "P006")]);
+    assert_eq!(compiled.diagnostics[0].hint, "write one of low, medium, high");
+    assert_found("version: 1\ndefaults: {effort: 3}\nitems: []\n", &[(2, 20, "P004")]);
     for attempts in ["0", "-1", "21", "99999999999999999999999999999999999999999999"] {
         assert_found(&plan_of(&[&format!("id: a, attempts_max: {attempts}")]), &[(4, 25, "P007")]);
     }
