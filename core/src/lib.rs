@@ -46,7 +46,7 @@ use cantus_proto::ids::{ContainerName, LeaseId, RepositoryId, RoleName, RunId};
 use event::{Action, Event, ItemIndex, Millis};
 use index::{RoleQueue, TargetQueue};
 use item::{Inconsistent, State};
-use learnings::Memory;
+use learnings::{Memory, Origin};
 use record::{Dispatch, Fact, ItemFact, Record, Resource};
 use rules::Rules;
 use run::Run;
@@ -321,7 +321,7 @@ impl Core {
         match fact {
             ItemFact::Learned(number, learning) => {
                 let memory = self.memories.entry(repository.id.clone()).or_default();
-                memory.absorb(learning, run.item(place), *number, at);
+                memory.absorb(learning, Origin::of(id, run.item(place), *number), at);
             }
             ItemFact::LearningsChecked(_, checks) => {
                 let memory = self.memories.entry(repository.id.clone()).or_default();

@@ -142,7 +142,7 @@ fn a_receipt_alone_is_not_evidence() {
 fn a_receipt_must_be_of_the_same_attempt_and_have_ended_well() {
     let checker = ["/bin/sh", "-c", "check a"];
     let good = receipt("ok", Exit::Code(0), &checker);
-    let item = proven(worked(&[&[good.clone()], &[]]));
+    let item = proven(worked(&[std::slice::from_ref(&good), &[]]));
     assert_eq!(
         weigh(&citing("ok"), &item),
         unverified("it cites a receipt of attempt 1, not of its own")
