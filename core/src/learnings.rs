@@ -37,8 +37,9 @@ impl Memory {
     /// Over the bound the least confirmed goes, the oldest of them first, but never what has just come.
     pub fn absorb(&mut self, learning: &Learning, origin: Origin, at: Millis) -> bool {
         if let Some(known) = self.entries.get_mut(&learning.id) {
-            known.seen = known.seen.saturating_add(1);
-            known.at = known.at.max(at);
+            // Who repeats itself confirms nothing.
+            known.seen = known.seen.saturating_add(u32::from(known.origin != origin));
+            (known.at, known.origin) = (known.at.max(at), origin);
             return false;
         }
         if learning.rule.trim().is_empty() || bytes(learning) > TOLD_BYTES_MAX {

@@ -11,11 +11,11 @@ use crate::item::Item;
 pub struct Entry {
     /// As it was first found.
     pub learning: Learning,
-    /// By whom it was first found.
+    /// Where it was last found.
     pub origin: Origin,
     /// When it was last found.
     pub at: Millis,
-    /// How often it was found.
+    /// By how many attempts it was found, one after the other.
     pub seen: u32,
     /// Verified trees that show it to be applied.
     pub applied: u32,

@@ -44,9 +44,14 @@ fn the_same_rule_is_known_and_confirmed() {
     let place = || origin("worker", "src/");
     assert!(memory.absorb(&learning("Run make first"), place(), Millis(5)));
     assert!(!memory.absorb(&learning("run  MAKE first"), origin("other", "docs/"), Millis(3)));
+    // The same attempt again.
+    assert!(!memory.absorb(&learning("Run make first"), origin("other", "docs/"), Millis(4)));
     let known: Vec<&Entry> = memory.entries().collect();
     assert_eq!(known.len(), 1);
-    assert_eq!((known[0].seen, known[0].at, &known[0].origin), (2, Millis(5), &place()));
+    assert_eq!(
+        (known[0].seen, known[0].at, &known[0].origin),
+        (2, Millis(5), &origin("other", "docs/"))
+    );
     assert_eq!(known[0].learning.rule, "Run make first");
 }
 
@@ -65,14 +70,15 @@ fn the_least_confirmed_and_then_the_oldest_goes() {
     let mut memory = Memory::default();
     let mut absorb = |rule: usize, at| {
         let rule = format!("rule {rule}");
-        memory.absorb(&learning(&rule), origin("worker", "src/"), Millis(at))
+        let origin = Origin { attempt: AttemptNumber(at), ..origin("worker", "src/") };
+        memory.absorb(&learning(&rule), origin, Millis(u64::from(at)))
     };
     for rule in 0..LEARNINGS_MAX {
         assert!(absorb(rule, 100));
     }
     // All but these two are found again; the older of the two goes, then the other, then each newcomer.
     for rule in (0..LEARNINGS_MAX).filter(|rule| ![7, 8].contains(rule)) {
-        absorb(rule, 100);
+        absorb(rule, 101);
     }
     assert!(absorb(1_000, 300));
     assert!(absorb(1_001, 300));
