@@ -1,6 +1,6 @@
 //! One item: its states, its history, and what follows from them.
 //!
-//! What each record does to it is the table of [`Item::apply`], in a file of its own.
+//! What each record does to it is [`Item::apply`], in a file of its own.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use cantus_proto::plan::{Complexity, Effort, PlanItem};
 pub use crate::attempt::{Attempt, Exchange, Outcome};
 use crate::event::{ItemIndex, Millis, Proof};
 use crate::record::{Dispatch, Ending, Holder, Warning};
+pub use crate::state_machine::Inconsistent;
 use crate::verification_budget::{hypotheses, needs_hypothesis};
 
 /// Conflicts with the head that are redone by themselves; after one more, a person looks (W8).
@@ -144,20 +145,6 @@ pub struct SavedWork {
     pub commits: Commits,
     /// Why it was kept.
     pub reason: String,
-}
-
-/// A record that does not fit the state that it meets.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "item {item} is {state}, which {fact} does not follow; the journal is damaged or of another program"
-)]
-pub struct Inconsistent {
-    /// Which item.
-    pub item: String,
-    /// The state's name.
-    pub state: &'static str,
-    /// The fact's name.
-    pub fact: String,
 }
 
 impl State {

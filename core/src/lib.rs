@@ -29,6 +29,7 @@ pub mod run;
 pub mod scope_delta;
 mod settle;
 pub mod split;
+mod state_machine;
 mod steer;
 mod table;
 #[cfg(test)]
@@ -50,6 +51,8 @@ use learnings::{Memory, Origin};
 use record::{Dispatch, Fact, ItemFact, Record, Resource};
 use rules::Rules;
 use run::Run;
+use state_machine::Word as _;
+use state_machine::item::ItemEvent;
 use watch::Watched;
 
 /// Values that the shell's configuration gives the core.
@@ -190,20 +193,29 @@ impl Core {
     /// As of [`Core::apply`].
     pub fn apply_at(&mut self, position: u64, record: &Record) -> Result<(), Inconsistent> {
         self.position = position;
+        let run =
+            self.runs.get(&record.run).map(|run| Ok((run.state(), run.follow(&record.fact)?)));
+        let before = run.transpose()?;
+        self.apply_fact(record)?;
+        if let (Some((from, row)), Some(run)) = (before, self.runs.get(&record.run)) {
+            debug_assert!(row.leads(from, run.state()), "{from:?} on {:?}", row.event);
+        }
+        Ok(())
+    }
+
+    fn apply_fact(&mut self, record: &Record) -> Result<(), Inconsistent> {
         match &record.fact {
             Fact::Submitted(submission) => {
-                if !self.runs.contains_key(&record.run) {
-                    let run = Run::new(record.at, submission);
-                    let places: Vec<ItemIndex> = (0..run.items.len()).map(run::index).collect();
-                    if run.ended.is_none() {
-                        let due = [budget::run_warned_at(&run), budget::run_end(&run)];
-                        let due = due.into_iter().flatten().map(|at| (at, record.run.clone()));
-                        self.run_deadlines.extend(due);
-                    }
-                    self.runs.insert(record.run.clone(), run);
-                    for place in places {
-                        self.enter(&record.run, place);
-                    }
+                let run = Run::new(record.at, submission);
+                let places: Vec<ItemIndex> = (0..run.items.len()).map(run::index).collect();
+                if run.ended.is_none() {
+                    let due = [budget::run_warned_at(&run), budget::run_end(&run)];
+                    let due = due.into_iter().flatten().map(|at| (at, record.run.clone()));
+                    self.run_deadlines.extend(due);
+                }
+                self.runs.insert(record.run.clone(), run);
+                for place in places {
+                    self.enter(&record.run, place);
                 }
                 Ok(())
             }
@@ -246,9 +258,10 @@ impl Core {
         fact: &ItemFact,
     ) -> Result<(), Inconsistent> {
         let unknown = || Inconsistent {
-            item: format!("{} of run {id}", place.0),
+            what: format!("item {} of run {id}", place.0),
             state: "unknown",
-            fact: "a record".to_owned(),
+            event: ItemEvent::of(fact).name(),
+            guard: "",
         };
         let known = self.runs.get(id).is_some_and(|run| (place.0 as usize) < run.items.len());
         if !known {

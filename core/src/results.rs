@@ -114,9 +114,9 @@ impl Core {
         self.look_at_learnings(step, run, place, evidence.learnings);
         match verdict {
             Verdict::Verified => {
-                self.answer_markers(step, run, place, &Decision::Confirmed);
                 let fact = ItemFact::Verified(number, evidence.envelopes);
                 self.commit_item(step, run, place, fact);
+                self.answer_markers(step, run, place, &Decision::Confirmed);
                 step.actions.extend(self.effect(step.at, run, place));
             }
             Verdict::Refuted { findings } => {

@@ -11,7 +11,10 @@ use cantus_proto::plan::{PlanItem, RunBudgets};
 use crate::budget::Account;
 use crate::event::{ItemIndex, Millis, Repository, Submission};
 use crate::item::{Inconsistent, Item, State};
-use crate::record::{ItemFact, Warning};
+use crate::record::{Fact, ItemFact, Warning};
+use crate::state_machine::item::ItemEvent;
+use crate::state_machine::run::{RUN, RunEvent};
+use crate::state_machine::{Row, Word as _};
 
 /// A plan at work.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,12 +64,7 @@ impl RunState {
     /// The word of `RunView.state`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
+        self.word().0
     }
 }
 
@@ -190,6 +188,17 @@ impl Run {
         }
     }
 
+    /// The row of its table by which it follows this fact.
+    ///
+    /// # Errors
+    /// [`Inconsistent`] when none has it.
+    pub(crate) fn follow(
+        &self,
+        fact: &Fact,
+    ) -> Result<&'static Row<RunState, RunEvent>, Inconsistent> {
+        RUN.follow(self.state(), RunEvent::of(fact), || self.id.to_string())
+    }
+
     /// Whether a person may put the item back: it is parked or cancelled, and nothing before it is missing.
     #[must_use]
     pub fn can_requeue(&self, place: ItemIndex) -> bool {
@@ -207,13 +216,11 @@ impl Run {
         let mut ready = Vec::new();
         for dependent in self.item(place).dependents.clone() {
             let item = self.item_mut(dependent);
-            if let State::Waiting(open) = &mut item.state {
-                *open -= 1;
-                if *open == 0 {
-                    item.state = State::Ready;
-                    item.since = at;
-                    ready.push(dependent);
-                }
+            let State::Waiting(open) = item.state else { continue };
+            let next = if open == 1 { State::Ready } else { State::Waiting(open - 1) };
+            item.follow_graph(at, ItemEvent::NeedLanded, next);
+            if open == 1 {
+                ready.push(dependent);
             }
         }
         ready
@@ -225,8 +232,7 @@ impl Run {
         while let Some(place) = front.pop_front() {
             let item = self.item_mut(place);
             if matches!(item.state, State::Waiting(_)) {
-                item.state = State::Blocked(cause);
-                item.since = at;
+                item.follow_graph(at, ItemEvent::NeedStopped, State::Blocked(cause));
                 front.extend(item.dependents.iter().copied());
                 self.open -= 1;
             }
@@ -254,9 +260,8 @@ impl Run {
             if blocker.is_none() {
                 self.open += 1;
             }
-            let item = self.item_mut(place);
-            item.state = blocker.map_or(State::Waiting(open), State::Blocked);
-            item.since = at;
+            let next = blocker.map_or(State::Waiting(open), State::Blocked);
+            self.item_mut(place).follow_graph(at, ItemEvent::NeedReleased, next);
         }
     }
 

@@ -16,6 +16,8 @@ mod repeats;
 mod results;
 pub(crate) mod samples;
 mod simulation;
+mod specimens;
+mod states;
 mod steer;
 mod table;
 mod texts;
