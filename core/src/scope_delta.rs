@@ -1,108 +1,122 @@
-//! The scope delta gate (SPEC B6): what a change may touch.
+//! The scope delta gate (SPEC B6): what a result may not change without a person's word.
 //!
-//! It reads tree entries, never a file system: path, modes and bytes before and after. All findings at once.
+//! Everything is read from tree entries and bytes, never from a file system. Each rule is a function of the
+//! contract and the changes, in the module of its name, and knows nothing of the others:
+//!
+//! 1. An *explanation* was asked for: any change is one finding, and nothing else is weighed.
+//! 2. *Scope*: every path, and both ends of a rename, lies in the allowed scope; no nested repository, no link.
+//! 3. *Dependencies*: no manifest declares more than before, unless the contract names that very file; nothing
+//!    about them changes where the contract forbids it.
+//! 4. *Weakening*: no test is removed, skipped, or made to expect less than before.
+//! 5. *Checks*: neither the commands that checkers run nor the selection of the tests is edited.
+//! 6. *Refactor*: the change is not far larger than the item's complexity.
+//!
+//! It is a filter that puts a change to a person, not a proof: `docs/GATES.md` says what it cannot see.
 
+mod checks;
+mod dependencies;
+mod explanation;
 mod finding;
+mod ini;
+mod refactor;
+mod scope;
+#[cfg(test)]
+mod tests;
+mod tests_of;
+mod text;
+mod tokens;
+mod weakening;
 
 use cantus_proto::contract::Contract;
 use cantus_proto::plan::Complexity;
 
 pub use finding::{Finding, Rule};
 
-/// One tree entry that a result changes.
+/// Largest file whose text is weighed, in bytes. People write no larger tests or manifests by hand, and each
+/// reading keeps a few times its size in memory.
+pub const WEIGHED_BYTES_MAX: usize = 1024 * 1024;
+
+/// One path whose tree entry differs between base and result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// Raw bytes.
+    /// Raw, relative to the root of the repository.
     pub path: Vec<u8>,
-    /// Mode before, 0 when it did not exist.
+    /// Git's mode before; 0 where the path was absent.
     pub mode_old: u32,
-    /// Mode after, 0 when it is gone.
+    /// Git's mode after; 0 where the path is gone.
     pub mode_new: u32,
-    /// What it held.
+    /// What it held before.
     pub old: Content,
-    /// What it holds.
+    /// What it holds now.
     pub new: Content,
 }
 
-/// What a file holds.
+/// What one side of a change holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// There is none: the entry is not there, or not a file.
+    /// There is no file: the path is absent, or a nested repository.
     Absent,
-    /// All of it.
+    /// The whole file, or the target of a link.
     Bytes(Vec<u8>),
-    /// It was not read; its size in bytes.
+    /// Not read, because it is so many bytes.
     TooLarge(u64),
 }
 
-/// Whether the gate needs to see what a file holds.
-#[must_use]
-pub fn wants_content(_path: &[u8]) -> bool {
-    true
+impl Content {
+    /// The bytes, where there are any and they are few enough to be weighed.
+    fn weighed(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) if bytes.len() <= WEIGHED_BYTES_MAX => Some(bytes),
+            _ => None,
+        }
+    }
+
+    fn is_too_large(&self) -> bool {
+        match self {
+            Self::Absent => false,
+            Self::Bytes(bytes) => bytes.len() > WEIGHED_BYTES_MAX,
+            Self::TooLarge(_) => true,
+        }
+    }
 }
 
-/// Git's file modes, as tree entries have them.
-const MODE_SYMLINK: u32 = 0o120_000;
-const MODE_GITLINK: u32 = 0o160_000;
+impl FileChange {
+    /// Nothing but the mode differs.
+    fn is_mode_only(&self) -> bool {
+        self.mode_old != 0
+            && self.mode_new != 0
+            && self.old == self.new
+            && matches!(self.old, Content::Bytes(_))
+    }
 
-/// Files whose change is a change of dependencies, whatever the language.
-const DEPENDENCY_FILES: [&str; 21] = [
-    "Cargo.lock",
-    "Cargo.toml",
-    "Gemfile",
-    "Gemfile.lock",
-    "Pipfile",
-    "Pipfile.lock",
-    "build.gradle",
-    "composer.json",
-    "composer.lock",
-    "go.mod",
-    "go.sum",
-    "package-lock.json",
-    "package.json",
-    "pnpm-lock.yaml",
-    "poetry.lock",
-    "pom.xml",
-    "pyproject.toml",
-    "requirements.txt",
-    "setup.py",
-    "uv.lock",
-    "yarn.lock",
-];
+    fn name(&self) -> &[u8] {
+        tests_of::name(&self.path)
+    }
+}
 
-/// What is wrong with these changes under this contract; nothing when they pass.
+/// What a person must look at before this result may be merged, by path, line and rule; nothing when it passes.
 #[must_use]
 pub fn findings(
     contract: &Contract,
-    _complexity: Complexity,
+    complexity: Complexity,
     changes: &[FileChange],
 ) -> Vec<Finding> {
-    changes.iter().filter_map(|change| finding(contract, change)).collect()
+    if let Some(finding) = explanation::weigh(contract, changes) {
+        return vec![finding];
+    }
+    let mut findings = scope::weigh(contract, changes);
+    findings.extend(dependencies::weigh(contract, changes));
+    findings.extend(weakening::weigh(changes));
+    findings.extend(checks::weigh(contract, changes));
+    findings.extend(refactor::weigh(complexity, changes));
+    let place = |finding: &Finding| (finding.path.clone(), finding.line, finding.rule);
+    findings.sort_by_cached_key(place);
+    findings.dedup_by(|a, b| a.rule == b.rule && a.path == b.path && a.line == b.line);
+    findings
 }
 
-fn finding(contract: &Contract, change: &FileChange) -> Option<Finding> {
-    let found = |rule, text: &str| {
-        Some(Finding { rule, path: change.path.clone(), line: None, text: text.to_owned() })
-    };
-    if !contract.allowed_scope.covers(&change.path) {
-        let scope = contract.allowed_scope.paths.join(", ");
-        let text = format!("is outside the allowed scope ({scope}): leave it as it was");
-        return found(Rule::OutOfScope, &text);
-    }
-    if change.mode_new == MODE_GITLINK {
-        let text = "is a nested repository: commit its files or leave it out";
-        return found(Rule::NestedRepository, text);
-    }
-    if change.mode_new == MODE_SYMLINK {
-        let text =
-            "is a new or changed symbolic link: a link can lead out of the scope; use a file";
-        return found(Rule::SymbolicLink, text);
-    }
-    let name = change.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let upgrades = contract.forbidden_actions.iter().any(|action| action == "dependency_upgrade");
-    if upgrades && DEPENDENCY_FILES.iter().any(|file| file.as_bytes() == name) {
-        let text = "declares dependencies, and the contract forbids dependency_upgrade";
-        return found(Rule::DependencyForbidden, text);
-    }
-    None
+/// Whether the gate needs the bytes of this file: not those of locks, pictures and other binaries.
+#[must_use]
+pub fn wants_content(path: &[u8]) -> bool {
+    !dependencies::is_lock(path) && !tests_of::is_binary(path)
 }

@@ -21,5 +21,5 @@ mod states;
 mod steer;
 mod table;
 mod texts;
-mod words;
+pub(crate) mod words;
 mod world;

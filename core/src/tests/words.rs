@@ -70,7 +70,7 @@ pub(super) fn plan(line: &str) -> Plan {
     }
 }
 
-pub(super) fn contract(goal: &str) -> Contract {
+pub(crate) fn contract(goal: &str) -> Contract {
     Contract {
         goal: goal.to_owned(),
         deliverables: vec![],
