@@ -27,7 +27,7 @@ fn many_findings_are_counted_and_not_all_spelled_out_w27() {
     world.inspect("a", &changes);
     let Work::Repair(defect) = &world.published("a").last().unwrap().work else { panic!() };
     assert_eq!(defect.findings.len(), 21);
-    assert_eq!(defect.findings[20], "and 29980 more");
+    assert_eq!(defect.findings[20], "and 29981 more", "with one about the size of it all");
 }
 
 #[test]
