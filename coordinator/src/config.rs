@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub use file::{
     BusSection, Config, CoordinatorSection, Mount, RoleKindName, RoleSection, SAMPLE_AGENT,
-    TEMPLATE,
+    TEMPLATE, UsageName,
 };
 pub use secrets::Secrets;
 

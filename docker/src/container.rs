@@ -13,6 +13,7 @@ use bollard::models::{
 };
 use cantus_proto::ids::RoleName;
 use cantus_proto::limits::paths;
+use cantus_proto::message::UsageSource;
 
 use crate::labels::{self, Kind, Owner};
 use crate::mounts::RoleMount;
@@ -90,6 +91,8 @@ pub struct RoleConfig {
     pub spares: u32,
     /// The adapter's argv; workers only.
     pub command: Vec<String>,
+    /// Where it is measured what that uses of models.
+    pub usage: UsageSource,
     /// Mounts of the host, read-only.
     pub mounts: Vec<RoleMount>,
     /// What agents and checkers find in their environment.
@@ -292,6 +295,7 @@ pub fn role_environment(
     ];
     if role.kind == RoleKind::Worker {
         all.push(("CANTUS_COMMAND", serde_json::json!(role.command).to_string()));
+        all.push(("CANTUS_USAGE", role.usage.as_str().to_owned()));
     }
     if let Some(key) = &role.signing_key {
         all.push(("CANTUS_SIGNING_KEY", key.0.clone()));

@@ -12,6 +12,7 @@ fn role(kind: RoleKind) -> RoleConfig {
         slots: 2,
         spares: 1,
         command: vec!["sh".into(), "agent it's.sh".into()],
+        usage: UsageSource::None,
         mounts: Vec::new(),
         environment: BTreeMap::from([("LANG".into(), "C".into())]),
         memory_mb: 256,
@@ -93,6 +94,7 @@ fn the_binary_of_the_kind_runs_with_its_own_environment() {
     assert!(environment.iter().all(|entry| entry.starts_with("CANTUS_")));
     assert!(environment.contains(&"CANTUS_COMMAND=[\"sh\",\"agent it's.sh\"]".to_owned()));
     assert!(environment.contains(&"CANTUS_ENVIRONMENT={\"LANG\":\"C\"}".to_owned()));
+    assert!(environment.contains(&"CANTUS_USAGE=none".to_owned()));
     let verifier = body(RoleKind::Verifier, Purpose::Lease);
     assert_eq!(verifier.entrypoint.unwrap(), ["/cantus/bin/cantus-verifier"]);
     assert!(verifier.env.unwrap().iter().all(|entry| !entry.starts_with("CANTUS_COMMAND")));

@@ -436,6 +436,30 @@ pub struct Usage {
     pub unpriced: Vec<ModelTokens>,
 }
 
+/// Where it is measured what a role's command uses of models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum UsageSource {
+    /// The agent tells it in its outbox.
+    #[default]
+    Outbox,
+    /// The command calls no model: it is zero, and that is certain.
+    None,
+}
+
+impl UsageSource {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Outbox, Self::None];
+
+    /// The word in a configuration and in `CANTUS_USAGE`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Outbox => "outbox",
+            Self::None => "none",
+        }
+    }
+}
+
 /// Tokens of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelTokens {

@@ -46,6 +46,15 @@ pub enum Command {
     /// Collect the work in a workspace (run by the entry process as the agent's user).
     #[command(hide = true)]
     WorkspaceCollect(CollectArgs),
+    /// Say what there is of the work so far (run by the entry process as the agent's user).
+    #[command(hide = true)]
+    WorkspacePulse(PulseArgs),
+    /// Name the files that nobody tracks, or remove those that are new (run by the entry process as the agent's user).
+    #[command(hide = true)]
+    WorkspaceLoose(LooseArgs),
+    /// Run the project's quick checks at a write or commit (run by the agent, or by its git).
+    #[command(hide = true)]
+    Check(CheckArgs),
     /// Compare a checkout with its listing (run by the entry process as the agent's user).
     #[command(hide = true)]
     WorkspaceCompare(CompareArgs),
@@ -81,6 +90,9 @@ pub struct PrepareArgs {
     /// Print the diff from this commit to the bundle's work.
     #[arg(long)]
     pub diff_base: Option<String>,
+    /// Program that the repository's pre-commit hook runs.
+    #[arg(long)]
+    pub commit_check: Option<PathBuf>,
     /// The tree that the commit must have; its listing is printed.
     #[arg(long, requires = "listing_sha256")]
     pub listing_tree: Option<String>,
@@ -113,6 +125,48 @@ pub struct CollectArgs {
     /// A directory to make and remove.
     #[arg(long)]
     pub scratch: PathBuf,
+}
+
+/// Of `workspace-pulse`.
+#[derive(Debug, Clone, Args)]
+pub struct PulseArgs {
+    /// The tree.
+    #[arg(long)]
+    pub tree: PathBuf,
+    /// Where the attempt began.
+    #[arg(long)]
+    pub base: String,
+}
+
+/// Of `workspace-loose`.
+#[derive(Debug, Clone, Args)]
+pub struct LooseArgs {
+    /// The tree.
+    #[arg(long)]
+    pub tree: PathBuf,
+    /// The names that were there before come on stdin; what is new is removed.
+    #[arg(long)]
+    pub remove_new: bool,
+}
+
+/// Of `check`.
+#[derive(Debug, Clone, Args)]
+pub struct CheckArgs {
+    /// When.
+    #[arg(value_enum, default_value_t = Point::Write)]
+    pub point: Point,
+    /// The file that names the checks.
+    #[arg(long)]
+    pub checks: PathBuf,
+}
+
+/// A moment at which an agent is checked while it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Point {
+    /// Something was written.
+    Write,
+    /// Something is to be committed.
+    Commit,
 }
 
 /// Of `workspace-compare`. The listing comes on stdin.

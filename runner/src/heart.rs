@@ -1,6 +1,6 @@
 //! The heartbeat of a lease: asks the coordinator again and again whether to go on.
 //!
-//! No answer means that the coordinator or the bus is away, and the work goes on up to its wall clock. Only a clear
+//! It carries the pulse of the work out and the kernel's demands in. No answer means that the coordinator or the bus is away, and the work goes on up to its wall clock. Only a clear
 //! word stops it.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cantus_proto::bus::{Bus, HeartbeatAnswer};
 use cantus_proto::ids::{LeaseId, RoleName};
-use cantus_proto::message::{Attempt, Heartbeat};
+use cantus_proto::message::{Attempt, Heartbeat, Pulse};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -18,10 +18,18 @@ use crate::text::{chain, cut};
 /// Longest note of a heartbeat, in bytes: one line for people.
 const NOTE_BYTES_MAX: usize = 500;
 
+/// What the next beat carries.
+#[derive(Debug, Default)]
+struct Says {
+    note: String,
+    pulse: Option<Pulse>,
+}
+
 /// Beats until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Heart {
-    note: Arc<Mutex<String>>,
+    says: Arc<Mutex<Says>>,
+    demands: watch::Receiver<Vec<String>>,
     reason: watch::Receiver<Option<String>>,
     stop: watch::Receiver<bool>,
     beating: JoinHandle<()>,
@@ -29,7 +37,8 @@ pub(crate) struct Heart {
 
 impl Heart {
     pub(crate) fn start(bus: Bus, role: RoleName, attempt: &Attempt, lease: &LeaseId) -> Self {
-        let note = Arc::new(Mutex::new(String::new()));
+        let says = Arc::new(Mutex::new(Says::default()));
+        let (demand_sender, demands) = watch::channel(Vec::new());
         let (reason_sender, reason) = watch::channel(None);
         let (stop_sender, stop) = watch::channel(false);
         let beat = Heartbeat {
@@ -41,7 +50,7 @@ impl Heart {
             pulse: None,
         };
         let pause = Duration::from_millis(attempt.limits.heartbeat_ms.max(1));
-        let says = Arc::clone(&note);
+        let said = Arc::clone(&says);
         let beating = tokio::spawn(async move {
             // Not at once: the coordinator reads of the lease while the work begins.
             let mut ticks = tokio::time::interval_at(Instant::now() + pause, pause);
@@ -49,9 +58,22 @@ impl Heart {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticks.tick().await;
-                let note = says.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                match bus.heartbeat(&role, &Heartbeat { note, ..beat.clone() }).await {
-                    Ok(HeartbeatAnswer::GoOn(_) | HeartbeatAnswer::NoAnswer) => {}
+                let (note, pulse) = {
+                    let said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                    (said.note.clone(), said.pulse.clone())
+                };
+                match bus.heartbeat(&role, &Heartbeat { note, pulse, ..beat.clone() }).await {
+                    Ok(HeartbeatAnswer::NoAnswer) => {}
+                    Ok(HeartbeatAnswer::GoOn(all)) => {
+                        // All so far, each time: only a longer list says something new.
+                        demand_sender.send_if_modified(|known| {
+                            let more = all.len() > known.len();
+                            if more {
+                                *known = all;
+                            }
+                            more
+                        });
+                    }
                     Ok(HeartbeatAnswer::Stop(why)) => {
                         tracing::warn!(reason = why, "told to stop");
                         reason_sender.send_replace(Some(why));
@@ -63,7 +85,7 @@ impl Heart {
                 }
             }
         });
-        Self { note, reason, stop, beating }
+        Self { says, demands, reason, stop, beating }
     }
 
     pub(crate) fn stop(&self) -> watch::Receiver<bool> {
@@ -76,7 +98,15 @@ impl Heart {
 
     pub(crate) fn note(&self, text: &str) {
         let text = cut(text, NOTE_BYTES_MAX).to_owned();
-        *self.note.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        self.says.lock().unwrap_or_else(PoisonError::into_inner).note = text;
+    }
+
+    pub(crate) fn pulse(&self, pulse: Pulse) {
+        self.says.lock().unwrap_or_else(PoisonError::into_inner).pulse = Some(pulse);
+    }
+
+    pub(crate) fn demands(&self) -> watch::Receiver<Vec<String>> {
+        self.demands.clone()
     }
 }
 

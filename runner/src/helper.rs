@@ -21,8 +21,10 @@ use crate::text;
 use crate::workspace::DEFECT_REF;
 use crate::workspace::collect::Limits;
 
+mod look;
 mod serve;
 
+pub use crate::workspace::pulse::Look;
 pub use serve::serve;
 
 /// Longest that one step on a workspace may take: a large repository on a slow disk takes a minute.
@@ -111,6 +113,15 @@ struct CollectedJson {
     bundle: bool,
 }
 
+/// The JSON line of `workspace-pulse`.
+#[derive(Serialize, Deserialize)]
+struct LookJson {
+    head: Option<String>,
+    commits: u32,
+    changed_count: u32,
+    fingerprint: String,
+}
+
 /// A workspace to make.
 #[derive(Debug)]
 pub struct Wanted<'a> {
@@ -122,6 +133,8 @@ pub struct Wanted<'a> {
     pub room: &'a Room,
     /// A bundle to unpack before.
     pub bundle: Option<Vec<u8>>,
+    /// See [`crate::workspace::Preparation`].
+    pub commit_check: Option<&'a Path>,
     /// What to answer.
     pub answer: Answer<'a>,
 }
@@ -161,6 +174,9 @@ impl<'a> Helpers<'a> {
         arguments.extend(flag("room", &wanted.room.0));
         if wanted.bundle.is_some() {
             arguments.push("--bundle".into());
+        }
+        if let Some(program) = wanted.commit_check {
+            arguments.extend(flag("commit-check", program));
         }
         match wanted.answer {
             Answer::Nothing => {}

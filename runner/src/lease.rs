@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cantus_proto::bus::{Bus, BusConfig, BusError, ConnectError, Delivery};
 use cantus_proto::ids::{CommitId, LeaseId};
-use cantus_proto::message::{Attempt, LeaseEvent, LeaseNote, Leased, Work};
+use cantus_proto::message::{Attempt, LeaseEvent, LeaseNote, Leased, Pulse, Work};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
@@ -204,6 +204,17 @@ impl Lease {
     /// What heartbeats say from now on.
     pub fn note(&self, text: &str) {
         self.heart.note(text);
+    }
+
+    /// What heartbeats say of the work from now on.
+    pub fn pulse(&self, pulse: Pulse) {
+        self.heart.pulse(pulse);
+    }
+
+    /// All that the kernel has demanded so far; it only grows.
+    #[must_use]
+    pub fn demands(&self) -> watch::Receiver<Vec<String>> {
+        self.heart.demands()
     }
 
     /// How much of the wall clock is left.

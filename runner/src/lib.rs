@@ -6,6 +6,7 @@
 pub mod bundle;
 pub mod capture;
 pub mod checkout;
+pub mod checks;
 pub mod cli;
 pub mod entry;
 mod heart;

@@ -74,6 +74,33 @@ pub fn has(mirror: &Path, commit: &CommitId) -> Result<bool, MirrorError> {
     exists.map_err(|source| MirrorError::Git { path: mirror.to_owned(), source })
 }
 
+/// The content of a plain file at the root of a commit's tree; nothing when there is none.
+///
+/// # Errors
+/// A mirror that cannot be read, or a file of more than `bytes_max`.
+pub fn file(
+    mirror: &Path,
+    commit: &CommitId,
+    name: &str,
+    bytes_max: u64,
+) -> Result<Option<Vec<u8>>, MirrorError> {
+    let read = || -> Result<Option<Vec<u8>>, git2::Error> {
+        let repository = Repository::from_odb(open(mirror)?)?;
+        let tree = repository.find_commit(Oid::from_str(commit.as_str())?)?.tree()?;
+        let Some(entry) = tree.get_name(name) else { return Ok(None) };
+        if !matches!(entry.filemode(), 0o100_644 | 0o100_755 | 0o100_664) {
+            return Err(git2::Error::from_str(&format!("{name} is not a plain file")));
+        }
+        let (size, _) = repository.odb()?.read_header(entry.id())?;
+        if size as u64 > bytes_max {
+            let reason = format!("{name} has {size} bytes, the limit is {bytes_max}");
+            return Err(git2::Error::from_str(&reason));
+        }
+        Ok(Some(repository.find_blob(entry.id())?.content().to_vec()))
+    };
+    read().map_err(|source| MirrorError::Git { path: mirror.to_owned(), source })
+}
+
 fn open<'a>(mirror: &Path) -> Result<Odb<'a>, git2::Error> {
     let odb = Odb::new()?;
     let objects = objects(mirror);

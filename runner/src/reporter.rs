@@ -178,8 +178,7 @@ impl Reporter {
 
 /// The end of an attempt without a result.
 #[must_use]
-pub fn failed(kind: FailureKind, reason: &str, log: Option<Blob>) -> LeaseEvent {
+pub fn failed(kind: FailureKind, reason: &str) -> Failed {
     tracing::warn!(?kind, reason, "the attempt failed");
-    let reason = cut(reason, REASON_BYTES_MAX).to_owned();
-    LeaseEvent::Failed(Failed { log, ..Failed::new(kind, reason) })
+    Failed::new(kind, cut(reason, REASON_BYTES_MAX))
 }

@@ -2,7 +2,7 @@
 //!
 //! Runs in a new container on the old volume. It can be run again until it succeeds; only then may the volume go.
 
-use cantus_proto::message::{AttemptKind, FailureKind, LeaseNote};
+use cantus_proto::message::{AttemptKind, FailureKind, LeaseEvent, LeaseNote};
 
 use crate::helper::{HelperError, Helpers};
 use crate::lease::{LeaseError, connect};
@@ -85,7 +85,7 @@ async fn too_large(
     reason: String,
 ) -> Result<(), SalvageError> {
     let (bus, _relay) = connect(settings).await.map_err(SalvageError::Connect)?;
-    let failed = failed(FailureKind::TooLarge, &reason, None);
+    let failed = LeaseEvent::Failed(failed(FailureKind::TooLarge, &reason));
     let reporter = Reporter::of_note(bus, settings.role.clone(), note);
     reporter.report(failed).await?;
     Ok(notes.mark_handed_in()?)

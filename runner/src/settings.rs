@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use cantus_proto::ids::{ContainerName, HostName, NameError, RoleName};
 use cantus_proto::limits::{AGENT_UID, paths};
-use cantus_proto::message::Isolation;
+use cantus_proto::message::{Isolation, UsageSource};
 
 use crate::cli::{Cli, IsolationArg};
 use crate::jail::Identity;
@@ -66,6 +66,8 @@ pub struct Settings {
     pub environment: BTreeMap<OsString, OsString>,
     /// argv of the adapter.
     pub command: Option<Vec<String>>,
+    /// Where it is measured what the command uses of models.
+    pub usage: UsageSource,
     /// The verifier's key.
     pub signing_key: Option<Secret>,
     /// This very program, to be run again as the agent's user.
@@ -95,6 +97,16 @@ pub enum SettingsError {
         expected: &'static str,
         /// Why.
         source: serde_json::Error,
+    },
+    /// A word that is not known.
+    #[error("{variable} is {found:?}, it must be one of {known}")]
+    Word {
+        /// The variable.
+        variable: &'static str,
+        /// What it says.
+        found: String,
+        /// What it may say.
+        known: String,
     },
     /// Text that is not UTF-8.
     #[error("{0} is not UTF-8")]
@@ -134,6 +146,7 @@ impl Settings {
             bus_password: Secret(required("CANTUS_BUS_PASSWORD")?),
             environment: environment(isolation, variables, text("CANTUS_ENVIRONMENT")?)?,
             command: command.transpose()?,
+            usage: usage(text("CANTUS_USAGE")?)?,
             signing_key: text("CANTUS_SIGNING_KEY")?.map(Secret),
             isolation,
             places,
@@ -216,6 +229,14 @@ fn environment(
         environment.extend(role.into_iter().map(|(name, value)| (name.into(), value.into())));
     }
     Ok(environment)
+}
+
+fn usage(word: Option<String>) -> Result<UsageSource, SettingsError> {
+    let Some(found) = word else { return Ok(UsageSource::default()) };
+    UsageSource::ALL.into_iter().find(|source| source.as_str() == found).ok_or_else(|| {
+        let known = UsageSource::ALL.map(UsageSource::as_str).join(", ");
+        SettingsError::Word { variable: "CANTUS_USAGE", found, known }
+    })
 }
 
 fn text(

@@ -97,6 +97,7 @@ impl Fixture {
             objects: &self.objects(),
             commit: &self.base,
             bundle: None,
+            commit_check: None,
         })
         .map(|_| ())
     }

@@ -40,3 +40,12 @@ pub fn cut(text: &str, bytes_max: usize) -> &str {
     }
     &text[..end]
 }
+
+/// The end of an output as text, at most about `bytes_max`; a cut is marked.
+#[must_use]
+pub fn tail(output: &[u8], bytes_max: usize) -> String {
+    match output.len().checked_sub(bytes_max) {
+        None | Some(0) => String::from_utf8_lossy(output).into_owned(),
+        Some(over) => format!("[…]{}", String::from_utf8_lossy(&output[over..])),
+    }
+}

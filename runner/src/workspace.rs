@@ -13,6 +13,8 @@ use git2::{Oid, Repository, RepositoryInitOptions, RepositoryOpenFlags};
 use crate::bundle::{self, BundleError};
 
 pub mod collect;
+pub(crate) mod loose;
+pub(crate) mod pulse;
 mod snapshot;
 mod tally;
 
@@ -94,6 +96,8 @@ pub struct Preparation<'a> {
     pub commit: &'a CommitId,
     /// Work to unpack, and the ref that it gets (none for a checkout under test).
     pub bundle: Option<(&'a [u8], Option<&'a str>)>,
+    /// What git runs, with the argument `commit`, before it commits.
+    pub commit_check: Option<&'a Path>,
 }
 
 /// Makes the workspace, checks the commit out byte for byte and tests that it is there.
@@ -101,7 +105,7 @@ pub struct Preparation<'a> {
 /// # Errors
 /// [`WorkspaceError`] says which step failed; a tree that is half made is left for the volume's removal.
 pub fn prepare(preparation: &Preparation<'_>) -> Result<Repository, WorkspaceError> {
-    let Preparation { root, tree, objects, commit, bundle } = *preparation;
+    let Preparation { root, tree, objects, commit, bundle, commit_check } = *preparation;
     inside(root, tree)?;
     remove(tree)?;
     std::fs::create_dir(tree).map_err(io(tree, "made"))?;
@@ -122,6 +126,9 @@ pub fn prepare(preparation: &Preparation<'_>) -> Result<Repository, WorkspaceErr
     }
     check_out(&repository, id)?;
     self_test(&repository, id)?;
+    if let Some(program) = commit_check {
+        hook(tree, program)?;
+    }
     Ok(repository)
 }
 
@@ -171,6 +178,24 @@ fn configure(repository: &Repository) -> Result<(), git2::Error> {
     config.set_str("user.email", IDENTITY.1)?;
     // The mirror's objects are borrowed: a collection here could only lose something.
     config.set_i32("gc.auto", 0)
+}
+
+/// Lets git run the program before each commit of the agent. What we do ourselves is done with git2, which runs no
+/// hooks.
+fn hook(tree: &Path, program: &Path) -> Result<(), WorkspaceError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let text = program.to_str().ok_or_else(|| WorkspaceError::Path {
+        path: program.to_owned(),
+        reason: "this path is not UTF-8",
+    })?;
+    let quoted = text.replace('\'', "'\\''");
+    let hooks = tree.join(".git/hooks");
+    std::fs::create_dir_all(&hooks).map_err(io(&hooks, "made"))?;
+    let path = hooks.join("pre-commit");
+    std::fs::write(&path, format!("#!/bin/sh\nexec '{quoted}' commit\n"))
+        .map_err(io(&path, "written"))?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))
+        .map_err(io(&path, "made executable"))
 }
 
 /// Checks the commit out on the branch, without filters: every byte as in the object store.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 use cantus_proto::contract::Criterion;
 use cantus_proto::evidence::counts::counts;
@@ -52,6 +53,31 @@ pub(crate) async fn check(
     number: usize,
     criterion: &Criterion,
 ) -> Result<(Receipt, Vec<u8>), CheckError> {
+    let Bench { lease, helpers, candidate, .. } = *bench;
+    let (room, listing) = check_out(bench, number).await?;
+    let mut environment = environment(lease, &room);
+    environment.insert("CANTUS_CRITERION".into(), criterion.id.as_str().into());
+    let ran = run(lease, &criterion.checker, environment, lease.left()).await?;
+    helpers.reap(&[]).await.map_err(CheckError::Reap)?;
+    let mut changed = helpers.compare(listing).await.map_err(CheckError::Compare)?;
+    changed.truncate(CHANGED_FILES_MAX);
+    Ok((receipt(lease, candidate, criterion, &ran, changed), ran.log))
+}
+
+/// Runs the check of a learning, which is judged by its exit code alone.
+pub(crate) async fn look_for(
+    bench: &Bench<'_>,
+    number: usize,
+    command: &str,
+    limit: Duration,
+) -> Result<Ran, CheckError> {
+    let (room, _) = check_out(bench, number).await?;
+    let limit = limit.min(bench.lease.left());
+    run(bench.lease, command, environment(bench.lease, &room), limit).await
+}
+
+/// A fresh checkout, with nothing left of the command before; its room and listing.
+async fn check_out(bench: &Bench<'_>, number: usize) -> Result<(Room, Vec<u8>), CheckError> {
     let Bench { lease, helpers, candidate, bundle } = *bench;
     let mut shared: Vec<&Path> = SHARED.iter().map(Path::new).collect();
     shared.push(&lease.rooms.commands);
@@ -62,39 +88,38 @@ pub(crate) async fn check(
         commit: &candidate.commit,
         room: &room,
         bundle: Some(bundle.to_vec()),
+        commit_check: None,
         answer: Answer::Listing(&candidate.tree, &candidate.listing_sha256),
     };
     let listing = helpers.prepare(wanted).await.map_err(CheckError::Prepare)?;
-    let ran = run(lease, criterion, &room).await.map_err(CheckError::Start)?;
-    if ran.stopped {
-        return Err(CheckError::Stopped);
-    }
-    helpers.reap(&[]).await.map_err(CheckError::Reap)?;
-    let mut changed = helpers.compare(listing).await.map_err(CheckError::Compare)?;
-    changed.truncate(CHANGED_FILES_MAX);
-    Ok((receipt(lease, candidate, criterion, &ran, changed), ran.log))
+    Ok((room, listing))
 }
 
-async fn run(lease: &Lease, criterion: &Criterion, room: &Room) -> Result<Ran, JailError> {
+async fn run(
+    lease: &Lease,
+    command: &str,
+    environment: BTreeMap<OsString, OsString>,
+    limit: Duration,
+) -> Result<Ran, CheckError> {
     let jail = Jail {
-        argv: checker_argv(&criterion.checker).into_iter().map(OsString::from).collect(),
+        argv: checker_argv(command).into_iter().map(OsString::from).collect(),
         directory: lease.rooms.tree.clone(),
-        environment: environment(lease, criterion, room),
+        environment,
         identity: lease.settings.agent(),
-        limit: lease.left(),
+        limit,
         log_bytes_max: LOG_BYTES_MAX,
     };
-    jail::run(&jail, lease.stop()).await
+    let ran = jail::run(&jail, lease.stop()).await.map_err(CheckError::Start)?;
+    if ran.stopped { Err(CheckError::Stopped) } else { Ok(ran) }
 }
 
-fn environment(lease: &Lease, criterion: &Criterion, room: &Room) -> BTreeMap<OsString, OsString> {
+fn environment(lease: &Lease, room: &Room) -> BTreeMap<OsString, OsString> {
     let mut environment = lease.settings.environment.clone();
     let mut set = |name: &str, value: OsString| environment.insert(name.into(), value);
     set("HOME", room.home().into());
     set("TMPDIR", room.temporary().into());
     set("CANTUS_RUN", lease.attempt.run.as_str().into());
     set("CANTUS_ITEM", lease.attempt.item.as_str().into());
-    set("CANTUS_CRITERION", criterion.id.as_str().into());
     environment
 }
 

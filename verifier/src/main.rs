@@ -8,6 +8,7 @@ use cantus_proto::evidence::SigningKey;
 use cantus_runner::entry::{self, Order};
 
 mod check;
+mod learnings;
 mod verify;
 
 fn main() -> ExitCode {

@@ -9,10 +9,14 @@ use cantus_runner::entry::{self, Order};
 mod adapter;
 mod attempt;
 mod contract_yaml;
+mod desk;
 mod outbox;
+mod phases;
 mod prompt;
+mod rounds;
 #[cfg(test)]
 mod testing;
+mod watch;
 
 /// A role without an agent.
 #[derive(Debug, thiserror::Error)]

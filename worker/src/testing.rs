@@ -1,7 +1,10 @@
-//! A contract for this crate's tests.
+//! An attempt for this crate's tests.
 
 use cantus_proto::contract::{AllowedScope, Budgets, Contract, Criterion};
-use cantus_proto::ids::CriterionId;
+use cantus_proto::ids::{
+    AttemptNumber, CommitId, CriterionId, ItemId, RepositoryId, RoleName, RunId,
+};
+use cantus_proto::message::{Attempt, AttemptLimits, Route, Work};
 
 pub(crate) fn contract() -> Contract {
     Contract {
@@ -23,5 +26,32 @@ pub(crate) fn contract() -> Contract {
             first_artifact_ratio: 0.30,
         },
         forbidden_actions: vec!["network_egress".to_owned()],
+    }
+}
+
+pub(crate) fn attempt() -> Attempt {
+    Attempt {
+        run: RunId::new("run").unwrap(),
+        item: ItemId::new("item").unwrap(),
+        number: AttemptNumber(1),
+        role: RoleName::new("coder").unwrap(),
+        contract: contract(),
+        repository: RepositoryId::of("test"),
+        target: "refs/heads/main".to_owned(),
+        base_min: CommitId::new("a".repeat(40)).unwrap(),
+        work: Work::Produce,
+        route: Route::default(),
+        preamble: None,
+        learnings: Vec::new(),
+        limits: AttemptLimits {
+            heartbeat_ms: 1,
+            lease_ms: 2,
+            wall_clock_ms: 300_000,
+            artifact_bytes_max: 1,
+            files_max: 1,
+            tokens_max: None,
+            cost_max: None,
+            window_ms: 1,
+        },
     }
 }

@@ -78,6 +78,9 @@ pub struct RoleSection {
     /// The agent: program and arguments; workers only.
     #[serde(default)]
     pub command: Vec<String>,
+    /// Where it is measured what the agent uses of models.
+    #[serde(default)]
+    pub usage: UsageName,
     /// Read-only mounts.
     #[serde(default)]
     pub mounts: Vec<Mount>,
@@ -106,6 +109,17 @@ pub enum RoleKindName {
     Worker,
     /// Runs checkers.
     Verifier,
+}
+
+/// See [`cantus_proto::message::UsageSource`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UsageName {
+    /// The agent tells it in its outbox.
+    #[default]
+    Outbox,
+    /// The agent calls no model.
+    None,
 }
 
 /// A directory of the host in the containers of a role.
@@ -177,6 +191,9 @@ impl Config {
                 RoleKindName::Verifier if !role.command.is_empty() => {
                     "has a command, but checkers come from contracts: remove it"
                 }
+                RoleKindName::Verifier if role.usage != UsageName::default() => {
+                    "has usage, but checkers call no models: remove it"
+                }
                 _ => continue,
             };
             return Err(format!("role {name} {problem}"));
@@ -202,6 +219,7 @@ mod tests {
     fn the_template_is_valid() {
         let config = Config::parse(TEMPLATE).unwrap();
         assert_eq!(config.role_names().len(), 2);
+        assert_eq!(config.roles["worker"].usage, UsageName::None);
     }
 
     #[test]
@@ -211,6 +229,8 @@ mod tests {
             ("version: 1\nroles: {}", "there are no roles"),
             ("version: 1\nroles: {w: {kind: worker, image: i}}", "role w has no command"),
             ("version: 1\nroles: {v: {kind: verifier, image: i, command: [x]}}", "remove it"),
+            ("version: 1\nroles: {v: {kind: verifier, image: i, usage: none}}", "role v has usage"),
+            ("version: 1\nroles: {w: {kind: worker, image: i, command: [x], usage: no}}", "usage"),
             ("version: 1\nrolls: {}", "rolls"),
             ("version: 1\nroles: {w: {kind: wrker, image: i}}", "wrker"),
         ] {

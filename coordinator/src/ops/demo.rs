@@ -90,8 +90,8 @@ impl Stage {
         let image = "cantus/base:bookworm";
         let config = format!(
             "version: 1\nbus: {{port: {port}}}\nroles:\n  worker:\n    kind: worker\n    image: {image}\n    \
-             slots: {WORKERS}\n    command: [python3, /agent/agent.py]\n    mounts:\n      - {{source: {agent}, \
-             target: /agent}}\n  verifier:\n    kind: verifier\n    image: {image}\n    slots: {VERIFIERS}\n"
+             slots: {WORKERS}\n    command: [python3, /agent/agent.py]\n    usage: none\n    mounts:\n      - {{source: \
+             {agent}, target: /agent}}\n  verifier:\n    kind: verifier\n    image: {image}\n    slots: {VERIFIERS}\n"
         );
         std::fs::write(self.home.config_file(), config)?;
         let source = self.examples.join("inkwell");

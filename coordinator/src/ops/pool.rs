@@ -10,12 +10,12 @@ use cantus_docker::container::{RoleConfig, RoleKind, Secret};
 use cantus_docker::mounts::RoleMount;
 use cantus_docker::pool::{self, PoolConfig, Wish};
 use cantus_proto::ids::{HostName, RoleName};
-use cantus_proto::message::Isolation;
+use cantus_proto::message::{Isolation, UsageSource};
 use cantus_proto::subjects::{BusUser, token};
 use tokio::sync::watch;
 
 use super::{bus_url, connect, instance};
-use crate::config::{Config, Home, RoleKindName, RoleSection, Secrets};
+use crate::config::{Config, Home, RoleKindName, RoleSection, Secrets, UsageName};
 
 /// What the flags say.
 #[derive(Debug, Clone)]
@@ -124,6 +124,10 @@ fn role(name: RoleName, section: &RoleSection, secrets: &Secrets) -> RoleConfig 
         slots: section.slots,
         spares: cantus_docker::container::SPARES_DEFAULT,
         command: section.command.clone(),
+        usage: match section.usage {
+            UsageName::Outbox => UsageSource::Outbox,
+            UsageName::None => UsageSource::None,
+        },
         mounts: section.mounts.iter().map(mount).collect(),
         environment: section.environment.clone(),
         memory_mb: section.memory_mb,

@@ -33,6 +33,7 @@ fn check_out(fixture: &Fixture) -> Vec<u8> {
         objects: &fixture.objects(),
         commit: &commit,
         bundle: Some((&bundle, None)),
+        commit_check: None,
     })
     .unwrap();
     listing_of_head(&repository, &tree, &sha256).unwrap()

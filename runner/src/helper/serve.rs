@@ -8,12 +8,15 @@ use std::process::ExitCode;
 use cantus_proto::ids::{CommitId, Digest, NameError, TreeId};
 use git2::{DiffFormat, Oid, Repository};
 
-use super::{CollectedJson, EXIT_TOO_LARGE, EXIT_WORKSPACE};
+use super::{CollectedJson, EXIT_TOO_LARGE, EXIT_WORKSPACE, LookJson};
 use crate::checkout::{self, CheckoutError};
-use crate::cli::{CollectArgs, Command, CompareArgs, PrepareArgs, ReapArgs};
+use crate::checks::point;
+use crate::cli::{CollectArgs, Command, CompareArgs, LooseArgs, PrepareArgs, PulseArgs, ReapArgs};
 use crate::jail;
 use crate::text::chain;
 use crate::workspace::collect::{Collection, Limits, collect, discard};
+use crate::workspace::loose;
+use crate::workspace::pulse::look;
 use crate::workspace::{self, DEFECT_REF, Preparation, WorkspaceError};
 
 /// Most of a diff that goes into a prompt, in bytes: more does not help a repair.
@@ -43,6 +46,9 @@ pub fn serve(command: &Command) -> Option<ExitCode> {
         Command::WorkspacePrepare(arguments) => prepare(arguments),
         Command::WorkspaceCollect(arguments) => take_up(arguments),
         Command::WorkspaceCompare(arguments) => compare(arguments),
+        Command::WorkspacePulse(arguments) => pulse(arguments),
+        Command::WorkspaceLoose(arguments) => loose(arguments),
+        Command::Check(arguments) => return Some(point::serve(arguments)),
         Command::Reap(arguments) => reap(arguments),
     };
     Some(match done {
@@ -71,6 +77,7 @@ fn prepare(arguments: &PrepareArgs) -> Result<(), ServeError> {
         objects: &arguments.objects,
         commit: &commit,
         bundle: arguments.bundle.then_some((bundle.as_slice(), arguments.bundle_ref.as_deref())),
+        commit_check: arguments.commit_check.as_deref(),
     })?;
     let mut answer = Vec::new();
     if let Some(base) = &arguments.diff_base {
@@ -175,6 +182,32 @@ fn compare(arguments: &CompareArgs) -> Result<(), ServeError> {
     std::io::stdin().read_to_end(&mut listing)?;
     let changed = checkout::changed(&arguments.tree, &listing)?;
     serde_json::to_writer(std::io::stdout(), &changed)?;
+    Ok(())
+}
+
+fn pulse(arguments: &PulseArgs) -> Result<(), ServeError> {
+    let seen = look(&arguments.tree, &CommitId::new(&arguments.base)?)?;
+    let json = LookJson {
+        head: seen.head.map(|head| head.to_string()),
+        commits: seen.commits,
+        changed_count: seen.changed_count,
+        fingerprint: seen.fingerprint,
+    };
+    let mut answer = serde_json::to_vec(&json)?;
+    answer.push(b'\n');
+    answer.extend(seen.changed.into_iter().flat_map(|path| path.into_iter().chain([0])));
+    std::io::stdout().write_all(&answer)?;
+    Ok(())
+}
+
+fn loose(arguments: &LooseArgs) -> Result<(), ServeError> {
+    if !arguments.remove_new {
+        std::io::stdout().write_all(&loose::join(&loose::loose(&arguments.tree)?))?;
+        return Ok(());
+    }
+    let mut before = Vec::new();
+    std::io::stdin().read_to_end(&mut before)?;
+    loose::remove_new(&arguments.tree, &loose::split(&before))?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The wire between entry and helper; the steps themselves are tested where they are.
 
-use super::{Collected, parse_collected};
+use super::look::parse_look;
+use super::{Collected, Look, parse_collected};
 
 #[test]
 fn an_answer_is_a_line_and_a_bundle() {
@@ -23,5 +24,21 @@ fn anything_else_is_refused() {
         b"{\"head\":\"../x\",\"kept\":null,\"findings\":[],\"broken\":null,\"bundle\":false}\n",
     ] {
         assert!(parse_collected(bad.to_vec()).is_err());
+    }
+}
+
+#[test]
+fn a_look_is_a_line_and_raw_paths() {
+    let line =
+        b"{\"head\":null,\"commits\":2,\"changed_count\":3,\"fingerprint\":\"f\"}\na\nb\0\xff\0";
+    let Look { head, commits, changed, changed_count, fingerprint } = parse_look(line).unwrap();
+    assert_eq!((head, commits, changed_count, fingerprint.as_str()), (None, 2, 3, "f"));
+    assert_eq!(changed, [b"a\nb".to_vec(), vec![0xff]]);
+    for bad in [
+        &b""[..],
+        b"{}\n",
+        b"{\"head\":\"../x\",\"commits\":2,\"changed_count\":3,\"fingerprint\":\"f\"}\n",
+    ] {
+        assert!(parse_look(bad).is_err());
     }
 }

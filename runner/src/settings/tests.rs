@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use cantus_proto::message::Isolation;
+use cantus_proto::message::{Isolation, UsageSource};
 use clap::Parser as _;
 
 use super::{Settings, SettingsError};
@@ -91,4 +91,18 @@ fn what_is_missing_or_wrong_is_named() {
             .contains("--isolation process")
     );
     assert!(read(&["--isolation", "process"], &variables).is_err());
+}
+
+#[test]
+fn usage_is_told_by_the_agent_unless_there_is_no_model() {
+    let usage = |word: Option<&str>| {
+        let mut variables = variables();
+        variables.extend(word.map(|word| ("CANTUS_USAGE".into(), word.into())));
+        read(&["--isolation", "process", "--root", "/r"], &variables).map(|read| read.usage)
+    };
+    assert_eq!(usage(None).unwrap(), UsageSource::Outbox);
+    assert_eq!(usage(Some("outbox")).unwrap(), UsageSource::Outbox);
+    assert_eq!(usage(Some("none")).unwrap(), UsageSource::None);
+    let problem = usage(Some("zero")).unwrap_err().to_string();
+    assert_eq!(problem, "CANTUS_USAGE is \"zero\", it must be one of outbox, none");
 }

@@ -17,7 +17,7 @@ use cantus_proto::ids::{
 };
 use cantus_proto::message::{
     Attempt, AttemptLimits, Commits, ContainerExited, Isolation, LeaseEvent, Report, SourceUpdate,
-    Work,
+    UsageSource, Work,
 };
 use cantus_proto::subjects::BusUser;
 use cantus_tests::nats::Nats;
@@ -187,6 +187,7 @@ pub(crate) fn role(command: &[&str], slots: u32, spares: u32) -> RoleConfig {
         slots,
         spares,
         command: command.iter().map(|&word| word.to_owned()).collect(),
+        usage: UsageSource::None,
         mounts: Vec::new(),
         environment: BTreeMap::new(),
         memory_mb: 256,

@@ -16,7 +16,9 @@ use cantus_proto::contract::{AllowedScope, Budgets, Contract, Criterion};
 use cantus_proto::ids::{
     AttemptNumber, Blob, CommitId, CriterionId, ItemId, RepositoryId, RoleName, RunId,
 };
-use cantus_proto::message::{Attempt, AttemptLimits, HeartbeatReply, LeaseEvent, Report, Work};
+use cantus_proto::message::{
+    Attempt, AttemptLimits, Heartbeat, HeartbeatReply, LeaseEvent, Report, Route, Work,
+};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -43,6 +45,8 @@ pub struct Stage {
     reports: Reports,
     /// What every heartbeat is answered.
     pub reply: Arc<Mutex<HeartbeatReply>>,
+    /// The newest heartbeat.
+    pub beat: Arc<Mutex<Option<Heartbeat>>>,
 }
 
 impl Stage {
@@ -67,14 +71,17 @@ impl Stage {
         let reply = Arc::new(Mutex::new(HeartbeatReply::GoOn(vec![])));
         let mut heartbeats = bus.heartbeats().await.unwrap();
         let answer = Arc::clone(&reply);
+        let beat = Arc::new(Mutex::new(None));
+        let newest = Arc::clone(&beat);
         tokio::spawn(async move {
             while let Some(request) = heartbeats.next().await {
+                *newest.lock().unwrap() = request.heartbeat.as_ref().ok().cloned();
                 let reply = answer.lock().unwrap().clone();
                 let _ = request.answer(&reply).await;
             }
         });
         let user = format!("{kind}-{ROLE}");
-        Self { nats, bus, directory, source, repository, base, binary, user, reports, reply }
+        Self { nats, bus, directory, source, repository, base, binary, user, reports, reply, beat }
     }
 
     pub fn attempt(&self, work: Work, criteria: &[(&str, &str)]) -> Attempt {
