@@ -14,8 +14,10 @@ mod bench;
 
 use bench::Bench;
 use cantus_proto::evidence::Verdict;
-use cantus_proto::ids::{ContainerName, TreeId};
-use cantus_proto::message::{FailureKind, HeartbeatReply, LeaseEvent, Work};
+use cantus_proto::ids::{ContainerName, LearningId, TreeId};
+use cantus_proto::message::{
+    FailureKind, HeartbeatReply, Learning, LearningCheck, LeaseEvent, Work,
+};
 use support::exits_with;
 
 #[tokio::test]
@@ -168,4 +170,53 @@ async fn the_producers_container_does_not_verify() {
     assert_eq!(leased.container.as_str(), "c2");
     let LeaseEvent::Evidence(_) = bench.stage.next().await else { panic!("no evidence") };
     drop(excluded);
+}
+
+/// E5: what was learned is looked for in the candidate when all else is decided, and decides nothing.
+#[tokio::test]
+async fn learnings_are_looked_for_and_decide_nothing() {
+    let mut bench = Bench::new().await;
+    let criteria = [("AC-1", "grep -q hello src/b.txt")];
+    let mut attempt = bench.attempt(&criteria);
+    let learning = |rule: &str, check: Option<&str>| Learning {
+        id: LearningId::of(rule),
+        context: String::new(),
+        discovery: String::new(),
+        rule: rule.to_owned(),
+        check: check.map(str::to_owned),
+    };
+    attempt.learnings = vec![
+        learning("applied", Some("grep -q hello src/b.txt && echo gone > src/b.txt")),
+        learning("not applied", Some("grep -q bye src/b.txt")),
+        learning("unknown", None),
+        learning("cannot be told", Some("no-such-command")),
+        learning("fresh", Some("grep -q hello src/b.txt && test -z \"$CANTUS_SIGNING_KEY\"")),
+    ];
+    let LeaseEvent::Evidence(evidence) = bench.run(&attempt).await else { panic!("no evidence") };
+    let check = |rule: &str, applied| LearningCheck { id: LearningId::of(rule), applied };
+    assert_eq!(
+        evidence.learnings,
+        [check("applied", true), check("not applied", false), check("fresh", true)]
+    );
+    assert_eq!(evidence.inconclusive, None);
+    assert_eq!(bench.verdict(&evidence, &criteria), Verdict::Verified);
+}
+
+/// A learning whose check hangs costs neither the evidence nor more than the time there is.
+#[tokio::test]
+async fn a_learning_that_hangs_costs_no_evidence() {
+    let mut bench = Bench::new().await;
+    let criteria = [("AC-1", "true")];
+    let mut attempt = bench.attempt(&criteria);
+    attempt.limits.wall_clock_ms = 3_000;
+    attempt.learnings = vec![Learning {
+        id: LearningId::of("hang"),
+        context: String::new(),
+        discovery: String::new(),
+        rule: "hang".to_owned(),
+        check: Some("exec sleep 300".to_owned()),
+    }];
+    let LeaseEvent::Evidence(evidence) = bench.run(&attempt).await else { panic!("no evidence") };
+    assert_eq!(evidence.learnings, []);
+    assert_eq!(bench.verdict(&evidence, &criteria), Verdict::Verified);
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use cantus_proto::message::{
     Commits, Defect, Exit, FailureKind, HeartbeatReply, Isolation, LeaseEvent, Work,
 };
-use support::{MIB, PATIENCE, ROLE, Stage, exits_with, git};
+use support::{MIB, PATIENCE, ROLE, Stage, exits_with, git, until};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_cantus-worker");
 
@@ -307,13 +307,4 @@ async fn wrong_credentials_are_told_at_once() {
     let child = command.env("CANTUS_BUS_PASSWORD", "wrong").spawn().unwrap();
     let said = exits_with(child, 1).await;
     assert!(said.contains("refused the credentials"), "{said}");
-}
-
-async fn until(done: impl Fn() -> bool) {
-    let waiting = async {
-        while !done() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("it happens in time");
 }

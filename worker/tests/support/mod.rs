@@ -84,6 +84,17 @@ impl Stage {
         Self { nats, bus, directory, source, repository, base, binary, user, reports, reply, beat }
     }
 
+    /// Commits a file to the target and brings the mirror up to it: the next attempt starts from there.
+    pub fn land(&mut self, path: &str, content: &str) {
+        std::fs::write(self.source.join(path), content).unwrap();
+        git(&self.source, &["add", "-A"]);
+        git(&self.source, &["commit", "-q", "-m", "change"]);
+        let mirror =
+            self.directory.path().join("root/mirror").join(format!("{}.git", self.repository));
+        git(&self.source, &["push", "-q", mirror.to_str().unwrap(), "main"]);
+        self.base = CommitId::new(git(&self.source, &["rev-parse", "HEAD"])).unwrap();
+    }
+
     pub fn attempt(&self, work: Work, criteria: &[(&str, &str)]) -> Attempt {
         let criteria = criteria.iter().map(|(id, checker)| Criterion {
             id: CriterionId::new(id).unwrap(),
@@ -232,4 +243,14 @@ pub fn git(directory: &Path, arguments: &[&str]) -> String {
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+/// Waits for something that leaves a trace outside.
+pub async fn until(done: impl Fn() -> bool) {
+    let waiting = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.expect("it happens in time");
 }
