@@ -10,7 +10,7 @@
 #[expect(dead_code, reason = "shared with other tests; each uses a part")]
 mod support;
 
-use cantus_proto::message::{Isolation, LeaseEvent, Work};
+use cantus_proto::message::{HeartbeatReply, Isolation, LeaseEvent, Work};
 use support::container::Cell;
 use support::{PATIENCE, Stage, exits_with};
 
@@ -84,6 +84,49 @@ async fn the_agent_is_alone_in_its_container() {
     assert!(result.findings.iter().any(|finding| finding == "noticed"), "{:?}", result.findings);
     stage.receive(&result.bundle.unwrap()).await;
     assert_eq!(stage.got("src/b.txt"), "done");
+}
+
+/// What is run for the agent is run as the agent: the project's checks, git's hook, and the look at its work.
+#[tokio::test]
+async fn checks_hooks_and_pulse_are_the_agents_own() {
+    let mut stage = Stage::new(BINARY, "worker").await;
+    let lint =
+        "test \"$(id -u)\" = 61001 && ! cat /proc/1/environ 2>/dev/null && ! grep -rn bad src";
+    stage.land("cantus-checks.yaml", &format!("version: 1\nlint: {lint:?}\n"));
+    let mut attempt = stage.attempt(Work::Produce, &[("AC-1", "true")]);
+    attempt.limits.window_ms = 40;
+    stage.bus.publish_attempt(&attempt).await.unwrap();
+    let cell = Cell::new(&stage, "checks");
+    let script = command(
+        r##"set -eu
+        echo bad > src/b.txt; git add -A
+        ! git commit -q -m bad 2> /tmp/said; grep -q 'lint exited with code 1' /tmp/said
+        echo good > src/b.txt; git commit -q -a -m good; "$CANTUS_CHECK"
+        ! echo x 2>/dev/null >> "$CANTUS_DEMANDS"; ! echo x 2>/dev/null >> "$CANTUS_CHECK"
+        while ! test -s "$CANTUS_DEMANDS"; do sleep 0.05; done"##,
+    );
+    let child = cell.spawn(&stage, &[("CANTUS_COMMAND", &script)], "lease");
+    let seen = async {
+        loop {
+            let beat = stage.beat.lock().unwrap().clone();
+            if beat.and_then(|beat| beat.pulse).is_some_and(|pulse| pulse.commits == 1) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, seen).await.expect("its commit is seen");
+    *stage.reply.lock().unwrap() = HeartbeatReply::GoOn(vec!["come to an end".to_owned()]);
+    exits_with(child, 0).await;
+    let LeaseEvent::Leased(_) = stage.next().await else { panic!("not leased") };
+    let result = match stage.next().await {
+        LeaseEvent::Result(result) => result,
+        other => panic!("{other:?}"),
+    };
+    let purposes: Vec<&str> = result.receipts.iter().map(|r| r.purpose.as_str()).collect();
+    assert_eq!(purposes, ["agent", "lint"], "{:?}", result.findings);
+    stage.receive(&result.bundle.unwrap()).await;
+    assert_eq!(stage.got("src/b.txt"), "good");
 }
 
 /// W1 in a container: killed in the middle, salvaged from its volume by a new one.

@@ -100,7 +100,7 @@ fn has(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back().is_some_and(part);
         let after = line[at + word.len()..].chars().next().is_some_and(part);
-        !(before && word.starts_with(part)) && !(after && word.ends_with(part))
+        !(before && word.starts_with(part) || after && word.ends_with(part))
     })
 }
 
