@@ -4,6 +4,7 @@
 //! whole or not at all: the plan compiles, the repository is found and announced, then the run exists.
 
 mod journal;
+mod steer;
 mod submit;
 
 use std::pin::Pin;
@@ -23,7 +24,7 @@ use crate::hub::Hub;
 use crate::kernel::{self, Effects, Handle, Stopped};
 use crate::view;
 use cantus_core::Core;
-use cantus_core::event::Event;
+use cantus_core::event::{Event, Millis};
 use cantus_core::item::{Item, State};
 
 /// Shortest pause between two views of one watcher: ten a second is what a terminal shows.
@@ -92,14 +93,16 @@ impl Cantus for Api {
     ) -> Result<Response<Self::WatchStream>, Status> {
         let id = request.into_inner().run;
         let handle = self.handle.clone();
-        let first = look(&handle, &id).await?;
+        let (first, mut due) = look(&handle, &id).await?;
         let (sender, receiver) = tokio::sync::mpsc::channel(WATCH_BACKLOG);
         tokio::spawn(async move {
             let mut changes = handle.changes();
             let mut view = first;
             loop {
                 let ended = view.ended_ms != 0;
-                let gone = sender.send(Ok(view.clone())).await.is_err();
+                let mut told = view.clone();
+                view::stamp(&mut told, kernel::now());
+                let gone = sender.send(Ok(told)).await.is_err();
                 if ended || gone {
                     return;
                 }
@@ -107,13 +110,16 @@ impl Cantus for Api {
                     tokio::time::sleep(WATCH_PAUSE).await;
                     tokio::select! {
                         changed = changes.changed() => if changed.is_err() { return },
+                        () = until(due) => {}
                         () = sender.closed() => return,
                     }
                     match look(&handle, &id).await {
-                        Ok(next) if next == view => {}
-                        Ok(next) => {
-                            view = next;
-                            break;
+                        Ok((next, next_due)) => {
+                            due = next_due;
+                            if next != view {
+                                view = next;
+                                break;
+                            }
                         }
                         Err(status) => {
                             let _ = sender.send(Err(status)).await;
@@ -132,10 +138,12 @@ impl Cantus for Api {
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let id = request.into_inner().run;
         self.view(move |core| {
+            let (now, unserved) = (kernel::now(), view::unserved(core, kernel::now()));
+            let view = |run| view::run_now(run, &unserved, now);
             let runs = if id.is_empty() {
-                core.runs().values().map(view::run).collect()
+                core.runs().values().map(view).collect()
             } else {
-                vec![view::run(view::find_run(core, &id)?)]
+                vec![view(view::find_run(core, &id)?)]
             };
             Ok(v1::StatusResponse { runs })
         })
@@ -155,7 +163,9 @@ impl Cantus for Api {
     ) -> Result<Response<v1::ItemView>, Status> {
         let v1::ItemRequest { run, item } = request.into_inner();
         self.view(move |core| {
-            view::find(core, &run, &item).map(|(run, place)| view::item(run, place))
+            let now = kernel::now();
+            let (run, place) = view::find(core, &run, &item)?;
+            Ok(view::item_now(run, place, &view::unserved(core, now), now))
         })
         .await
     }
@@ -185,13 +195,24 @@ impl Cantus for Api {
         match refused.into_iter().next() {
             Some(reason) => Err(Status::failed_precondition(reason)),
             None => {
-                let unparked = self.bus.unpark(&run_id, &id).await;
-                if let Err(error) = unparked {
-                    tracing::warn!(run = %run_id, item = %id, "its parked record stays: {}", kernel::chain(&error));
-                }
+                steer::unpark(self, &run_id, &id).await;
                 Ok(Response::new(v1::RequeueResponse { requeued: vec![item] }))
             }
         }
+    }
+
+    async fn approve(
+        &self,
+        request: Request<v1::ApproveRequest>,
+    ) -> Result<Response<v1::ApproveResponse>, Status> {
+        steer::approve(self, request.into_inner()).await.map(Response::new)
+    }
+
+    async fn retry(
+        &self,
+        request: Request<v1::RetryRequest>,
+    ) -> Result<Response<v1::RetryResponse>, Status> {
+        steer::retry(self, request.into_inner()).await.map(Response::new)
     }
 
     async fn evidence(
@@ -302,10 +323,26 @@ impl Api {
     }
 }
 
-async fn look(handle: &Handle, id: &str) -> Result<v1::RunView, Status> {
+/// The run without its time, and when it will look otherwise though nothing happens.
+async fn look(handle: &Handle, id: &str) -> Result<(v1::RunView, Option<Millis>), Status> {
     let id = id.to_owned();
-    let view = handle.ask(move |core| view::find_run(core, &id).map(view::run)).await?;
-    view.map_err(Status::not_found)
+    let view = handle.ask(move |core| {
+        let now = kernel::now();
+        let run = view::find_run(core, &id)?;
+        let view = view::run_seen(run, &view::unserved(core, now));
+        Ok::<_, String>((view, view::next_unserved(core, now)))
+    });
+    view.await?.map_err(Status::not_found)
+}
+
+async fn until(due: Option<Millis>) {
+    match due {
+        Some(due) => {
+            let left = due.0.saturating_sub(kernel::now().0);
+            tokio::time::sleep(Duration::from_millis(left)).await;
+        }
+        None => std::future::pending().await,
+    }
 }
 
 fn item_id(text: &str) -> Result<ItemId, Status> {

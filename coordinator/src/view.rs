@@ -2,17 +2,73 @@
 //!
 //! Nothing here decides; a view is a copy of the state between two turns.
 
-use cantus_proto::ids::RunId;
-use cantus_proto::message::{AttemptKind, Claim, Commits, Isolation};
-use cantus_proto::plan::{Diagnostic, Severity};
-use cantus_proto::wire::v1;
+mod attempt;
+mod queue;
 
 use cantus_core::Core;
+use cantus_core::budget::{self, Account};
 use cantus_core::event::{ItemIndex, Millis};
-use cantus_core::item::{Attempt, Item, Outcome, State};
+use cantus_core::evidence_or_abstain::{self, Status};
+use cantus_core::item::{Attempt, Item, State};
+use cantus_core::record::{Resource, Warning};
 use cantus_core::run::Run;
+use cantus_proto::ids::{AttemptNumber, RunId};
+use cantus_proto::message::Claim;
+use cantus_proto::plan::{Diagnostic, Severity};
+use cantus_proto::units::MicroUsd;
+use cantus_proto::wire::v1;
 
-/// A run with all its items.
+pub use attempt::finding;
+pub(crate) use attempt::{demand_kind, kind, proposal_words};
+pub use queue::{Unserved, next_unserved, queues, unserved};
+
+/// A run with all its items, as it is now: with the coordinator's time, and what nobody takes.
+#[must_use]
+pub fn run_now(run: &Run, unserved: &Unserved, now: Millis) -> v1::RunView {
+    let mut view = run_seen(run, unserved);
+    stamp(&mut view, now);
+    view
+}
+
+/// Gives a run the time that it is shown at.
+pub fn stamp(view: &mut v1::RunView, now: Millis) {
+    view.server_ms = now.0;
+    if let (Some(budget), 0) = (&mut view.budget, view.ended_ms) {
+        budget.wall_clock_ms = now.0.saturating_sub(view.started_ms);
+    }
+}
+
+/// A run with all its items and with what nobody takes: it changes only when something happens, or waits too long.
+#[must_use]
+pub fn run_seen(run: &Run, unserved: &Unserved) -> v1::RunView {
+    let mut view = self::run(run);
+    for (summary, item) in view.items.iter_mut().zip(&run.items) {
+        summary.unschedulable = unschedulable(item, unserved);
+    }
+    view
+}
+
+/// One item as it is now.
+#[must_use]
+pub fn item_now(run: &Run, place: ItemIndex, unserved: &Unserved, now: Millis) -> v1::ItemView {
+    let mut view = self::item(run, place);
+    view.server_ms = now.0;
+    if let Some(summary) = &mut view.summary {
+        summary.unschedulable = unschedulable(run.item(place), unserved);
+    }
+    view
+}
+
+fn unschedulable(item: &Item, unserved: &Unserved) -> String {
+    let role = match item.state {
+        State::Ready | State::Queued => &item.role,
+        State::Unverified(_) | State::VerifyQueued(_) => &item.verifier,
+        _ => return String::new(),
+    };
+    unserved.get(role).cloned().unwrap_or_default()
+}
+
+/// A run with all its items, from its state alone.
 #[must_use]
 pub fn run(run: &Run) -> v1::RunView {
     v1::RunView {
@@ -24,7 +80,62 @@ pub fn run(run: &Run) -> v1::RunView {
         ended_ms: run.ended.map_or(0, |at| at.0),
         items: run.items.iter().map(|item| summary(run, item)).collect(),
         notice: run.notice.clone(),
+        budget: Some(run_budget(run)),
+        warnings: run.warnings.iter().map(warning).collect(),
+        server_ms: 0,
     }
+}
+
+fn run_budget(run: &Run) -> v1::BudgetView {
+    let budgets = &run.budgets;
+    let view = v1::BudgetView {
+        wall_clock_ms_max: u64::from(budgets.wall_clock_minutes.unwrap_or(0)) * 60_000,
+        wall_clock_ms: run.ended.map_or(0, |ended| ended.0.saturating_sub(run.started.0)),
+        tokens_max: budgets.token_budget.unwrap_or(0),
+        cost_microusd_max: budgets.cost_budget.map_or(0, |cost| cost.0),
+        agents_max: budgets.max_agents.unwrap_or(0),
+        ..Default::default()
+    };
+    accounted(view, run.account)
+}
+
+/// Of the attempts since the item was last put back.
+fn item_budget(item: &Item) -> v1::BudgetView {
+    let (budgets, counted) = (&item.contract.budgets, budget::counted(item));
+    let open = counted.last().filter(|attempt| attempt.ended.is_none());
+    let view = v1::BudgetView {
+        wall_clock_ms_max: u64::from(budgets.wall_clock_minutes) * 60_000,
+        // Nothing that goes on is older than 1970, so that only what has ended is added up.
+        wall_clock_ms: budget::work_ms(item, Millis(0)),
+        wall_clock_ms_reserved: open.map_or(0, |attempt| attempt.dispatch.wall_clock_ms),
+        tokens_max: budgets.token_budget.unwrap_or(0),
+        cost_microusd_max: budgets.cost_budget.map_or(0, |cost| cost.0),
+        agents_max: budgets.max_agents,
+        ..Default::default()
+    };
+    accounted(view, Account::of(counted))
+}
+
+fn accounted(view: v1::BudgetView, account: Account) -> v1::BudgetView {
+    let MicroUsd(cost_microusd) = account.cost;
+    v1::BudgetView {
+        tokens: account.tokens,
+        tokens_reserved: account.tokens_reserved,
+        cost_microusd,
+        cost_microusd_reserved: account.cost_reserved.0,
+        unknown: account.unknown,
+        agents: account.agents,
+        ..view
+    }
+}
+
+fn warning(warning: &Warning) -> v1::WarningView {
+    let resource = match warning.resource {
+        Resource::WallClock => "wall_clock",
+        Resource::Tokens => "tokens",
+        Resource::Cost => "cost",
+    };
+    v1::WarningView { resource: resource.to_owned(), spent: warning.spent, budget: warning.budget }
 }
 
 /// One line about an item.
@@ -52,6 +163,8 @@ pub fn summary(run: &Run, item: &Item) -> v1::ItemSummary {
         reason: reason(run, item),
         commit,
         evidence,
+        unschedulable: String::new(),
+        whole: item.whole.map(|whole| run.item(whole).id.to_string()).unwrap_or_default(),
     }
 }
 
@@ -68,7 +181,7 @@ fn reason(run: &Run, item: &Item) -> String {
     }
 }
 
-/// One item with all attempts and reasons.
+/// One item with all attempts and reasons, from its state alone.
 #[must_use]
 pub fn item(run: &Run, place: ItemIndex) -> v1::ItemView {
     let item = run.item(place);
@@ -83,18 +196,54 @@ pub fn item(run: &Run, place: ItemIndex) -> v1::ItemView {
     let claims = item.attempts.iter().zip(1..).flat_map(|(attempt, number)| {
         let result = attempt.result.as_deref();
         let list = result.map(|r| r.claims.as_slice()).unwrap_or_default();
-        list.iter().map(move |c| claim(item, attempt, number, c))
+        list.iter().map(move |c| claim(item, number, c))
     });
+    let attempts = item.attempts.iter().zip(1..);
+    let attempts = attempts.map(|(attempt, number)| attempt::attempt(attempt, number));
+    let out_of_scope = item.work().and_then(|(number, _)| item.attempt(number));
+    let out_of_scope = out_of_scope.map_or(&[][..], Attempt::out_of_scope);
+    let remarks = item.remarks.as_deref().cloned().unwrap_or_default();
+    let name = |place: &ItemIndex| run.item(*place).id.to_string();
+    let approval =
+        |(number, by): (AttemptNumber, String)| v1::ApprovalView { attempt: number.0, by };
+    let hypothesis =
+        |(number, text): (AttemptNumber, String)| v1::HypothesisView { attempt: number.0, text };
     v1::ItemView {
         summary: Some(summary(run, item)),
         contract: Some((&*item.contract).into()),
-        attempts: item.attempts.iter().zip(1..).map(|(a, number)| attempt(a, number)).collect(),
+        attempts: attempts.collect(),
         claims: claims.collect(),
         findings,
         saved: saved.collect(),
         run: run.id.to_string(),
         tree: tree(item),
+        server_ms: 0,
+        budget: Some(item_budget(item)),
+        out_of_scope_findings: out_of_scope.iter().map(finding).collect(),
+        kept_out: item.kept_out().is_some(),
+        approvals: remarks.approvals.into_iter().map(approval).collect(),
+        hypotheses: remarks.hypotheses.into_iter().map(hypothesis).collect(),
+        warnings: remarks.warnings.iter().map(warning).collect(),
+        requeues: remarks.requeues,
+        parts: remarks.parts.iter().map(name).collect(),
+        learnings: learnings(item),
     }
+}
+
+/// `applied n of n`: of what the newest work was told, in the tree that a verification looked at.
+fn learnings(item: &Item) -> Option<v1::LearningsView> {
+    let (number, _) = item.work()?;
+    let told = item.attempt(number)?.dispatch.learnings.len();
+    let checks = item.attempts.iter().skip(number.0 as usize);
+    let checks = checks.filter_map(|attempt| attempt.exchange.as_deref());
+    let newest = checks.map(|exchange| &exchange.checked).rfind(|checked| !checked.is_empty());
+    let checked = newest.map_or(&[][..], Vec::as_slice);
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    (told > 0 || !checked.is_empty()).then(|| v1::LearningsView {
+        told: count(told),
+        checked: count(checked.len()),
+        applied: count(checked.iter().filter(|check| check.applied).count()),
+    })
 }
 
 fn tree(item: &Item) -> String {
@@ -108,68 +257,19 @@ fn tree(item: &Item) -> String {
 }
 
 /// What the ledger says of a claim: words alone promote nothing (SPEC B7).
-fn claim(item: &Item, attempt: &Attempt, number: u32, claim: &Claim) -> v1::ClaimView {
-    let about =
-        item.contract.acceptance_criteria.iter().any(|c| Some(&c.id) == claim.criterion.as_ref());
-    let (status, evidence) = match (&attempt.outcome, &item.state) {
-        (Some(Outcome::Refuted(_)), _) => ("refuted", String::new()),
-        (Some(Outcome::HandedIn), State::Landed(landed)) if about => {
-            ("verified", format!("sha256:{}", landed.evidence))
-        }
-        _ => ("unverified", String::new()),
+fn claim(item: &Item, number: u32, claim: &Claim) -> v1::ClaimView {
+    let (status, why) = evidence_or_abstain::status(claim, item, AttemptNumber(number));
+    let evidence = match (&item.state, status) {
+        (State::Landed(landed), Status::Verified) => format!("sha256:{}", landed.evidence),
+        _ => String::new(),
     };
     v1::ClaimView {
         id: claim.id.clone(),
         text: claim.text.clone(),
-        status: status.to_owned(),
+        status: status.as_str().to_owned(),
         evidence,
         attempt: number,
-    }
-}
-
-fn attempt(attempt: &Attempt, number: u32) -> v1::AttemptView {
-    let holder = attempt.holder.as_deref();
-    let result = attempt.result.as_deref();
-    let commits: Option<Commits> = result.and_then(|r| {
-        Some(Commits { bundle: r.bundle.clone()?, base: r.base.clone(), head: r.head.clone() })
-    });
-    let isolation = holder.map(|h| match h.leased.isolation {
-        Isolation::Container => "container",
-        Isolation::Process => "process",
-    });
-    let state = match (&attempt.outcome, holder) {
-        (Some(outcome), _) => outcome.name(),
-        (None, Some(_)) => "leased",
-        (None, None) => "queued",
-    };
-    v1::AttemptView {
-        number,
-        kind: kind(attempt.kind).to_owned(),
-        state: state.to_owned(),
-        container: holder.map(|h| h.leased.container.to_string()).unwrap_or_default(),
-        host: holder.map(|h| h.leased.host.to_string()).unwrap_or_default(),
-        queued_ms: attempt.queued.0,
-        leased_ms: attempt.leased.map_or(0, |at| at.0),
-        ended_ms: attempt.ended.map_or(0, |at| at.0),
-        reason: attempt.outcome.as_ref().map(ToString::to_string).unwrap_or_default(),
-        base: holder
-            .and_then(|h| h.leased.base.as_ref())
-            .map(ToString::to_string)
-            .unwrap_or_default(),
-        head: result.map(|r| r.head.to_string()).unwrap_or_default(),
-        bundle: commits.as_ref().map(|c| (&c.bundle).into()),
-        log: attempt.log.as_ref().or(result.and_then(|r| r.log.as_ref())).map(Into::into),
-        receipts: result.map(|r| r.receipts.iter().map(Into::into).collect()).unwrap_or_default(),
-        isolation: isolation.unwrap_or_default().to_owned(),
-        token: attempt.token,
-    }
-}
-
-fn kind(kind: AttemptKind) -> &'static str {
-    match kind {
-        AttemptKind::Produce => "produce",
-        AttemptKind::Repair => "repair",
-        AttemptKind::Verify => "verify",
+        why,
     }
 }
 
@@ -185,28 +285,6 @@ pub fn diagnostic(diagnostic: &Diagnostic) -> v1::Diagnostic {
         message: diagnostic.message.clone(),
         hint: diagnostic.hint.clone(),
     }
-}
-
-/// All queues, by role.
-#[must_use]
-pub fn queues(core: &Core, now: Millis) -> v1::QueueResponse {
-    let queues = core.roles().map(|(role, queue)| {
-        let items =
-            || core.runs().values().flat_map(|run| &run.items).filter(|item| item.role == *role);
-        let retries = items().map(|item| u64::from(item.tries().saturating_sub(1))).sum();
-        let parked = items().filter(|item| matches!(item.state, State::Parked(_))).count();
-        let oldest = queue.queued.first().map_or(0, |(at, ..)| now.0.saturating_sub(at.0));
-        v1::QueueView {
-            role: role.to_string(),
-            depth: queue.queued.len() as u64,
-            oldest_ms: oldest,
-            in_flight: u64::from(queue.leased),
-            retries,
-            parked: parked as u64,
-            ready: queue.ready_count() as u64,
-        }
-    });
-    v1::QueueResponse { queues: queues.collect() }
 }
 
 /// The run with this id and one of its items.

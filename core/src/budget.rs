@@ -38,7 +38,8 @@ pub struct Account {
 
 impl Account {
     /// Of these attempts.
-    pub(crate) fn of(attempts: &[Attempt]) -> Self {
+    #[must_use]
+    pub fn of(attempts: &[Attempt]) -> Self {
         let mut account = Self::default();
         for attempt in attempts {
             match (&attempt.spent, attempt.ended) {
@@ -105,13 +106,15 @@ pub(crate) fn wall_clock_ms(budgets: &Budgets) -> u64 {
 }
 
 /// The attempts that count against the item's budget.
-pub(crate) fn counted(item: &Item) -> &[Attempt] {
+#[must_use]
+pub fn counted(item: &Item) -> &[Attempt] {
     let from = item.remarks.as_deref().map_or(0, |remarks| remarks.attempts_before_requeue);
     &item.attempts[from.min(item.attempts.len())..]
 }
 
-/// Time that work attempts have had, up to now; machines' faults are not charged.
-fn work_ms(item: &Item, now: Millis) -> u64 {
+/// Time that work attempts have had, up to now, in milliseconds; machines' faults are not charged.
+#[must_use]
+pub fn work_ms(item: &Item, now: Millis) -> u64 {
     let charged = |attempt: &&Attempt| {
         attempt.kind != AttemptKind::Verify
             && !matches!(&attempt.outcome, Some(Outcome::InVain(why, _)) if why.is_infrastructure())

@@ -168,7 +168,7 @@ fn a_replay_gives_the_state_that_was() {
     let leased =
         |(_, record): &&(u64, Record)| matches!(&record.fact, Fact::Item(_, ItemFact::Leased(..)));
     let positions: Vec<u64> = nightly.records().iter().filter(leased).map(|(at, _)| *at).collect();
-    assert_eq!(positions, [6, 9]);
+    assert_eq!(positions, [6, 10]);
     let tokens = views(&past.core, "nightly").1.remove(0).attempts.into_iter().map(|a| a.token);
     assert_eq!(tokens.collect::<Vec<_>>(), positions);
 }

@@ -46,6 +46,7 @@ mod tests {
             retries: 1,
             parked,
             ready: 0,
+            ..Default::default()
         };
         assert_eq!(
             queues(&[queue("verifier", 0, 0, 0), queue("worker", 12, 63_000, 2)], Paint::NEVER),

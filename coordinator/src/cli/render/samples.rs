@@ -53,7 +53,7 @@ pub(in crate::cli) fn running() -> RunView {
             item("join", &["left", "right", "base"], "waiting"),
             item("alone", &[], "queued"),
         ],
-        notice: String::new(),
+        ..Default::default()
     }
 }
 

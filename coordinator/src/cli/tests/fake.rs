@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use cantus_proto::wire::v1::cantus_server::{Cantus, CantusServer};
 use cantus_proto::wire::v1::{
-    ArtifactChunk, ArtifactRequest, CancelRequest, CancelResponse, EvidenceRequest,
-    EvidenceResponse, ItemRequest, ItemView, JournalEntry, JournalRequest, QueueRequest,
-    QueueResponse, QueueView, RequeueRequest, RequeueResponse, RunView, StatusRequest,
-    StatusResponse, SubmitRequest, SubmitResponse, WatchRequest,
+    ApproveRequest, ApproveResponse, ArtifactChunk, ArtifactRequest, CancelRequest, CancelResponse,
+    EvidenceRequest, EvidenceResponse, ItemRequest, ItemView, JournalEntry, JournalRequest,
+    QueueRequest, QueueResponse, QueueView, RequeueRequest, RequeueResponse, RetryRequest,
+    RetryResponse, RunView, StatusRequest, StatusResponse, SubmitRequest, SubmitResponse,
+    WatchRequest,
 };
 use futures::Stream;
 use tokio::net::UnixListener;
@@ -29,6 +30,8 @@ pub(super) struct Answers {
     pub(super) item: Result<ItemView, Status>,
     pub(super) cancelled: Vec<String>,
     pub(super) requeue: Result<RequeueResponse, Status>,
+    pub(super) approve: Result<ApproveResponse, Status>,
+    pub(super) retry: Result<RetryResponse, Status>,
     pub(super) evidence: Result<EvidenceResponse, Status>,
     pub(super) artifact: Vec<Vec<u8>>,
     pub(super) journal: Vec<JournalEntry>,
@@ -45,6 +48,8 @@ impl Default for Answers {
             item: Err(nothing()),
             cancelled: vec![],
             requeue: Err(nothing()),
+            approve: Err(nothing()),
+            retry: Err(nothing()),
             evidence: Err(nothing()),
             artifact: vec![],
             journal: vec![],
@@ -168,6 +173,22 @@ impl Cantus for Service {
     ) -> Result<Response<RequeueResponse>, Status> {
         let RequeueRequest { run, item } = request.into_inner();
         self.asked(format!("requeue {run} {item}")).requeue.map(Response::new)
+    }
+
+    async fn approve(
+        &self,
+        request: Request<ApproveRequest>,
+    ) -> Result<Response<ApproveResponse>, Status> {
+        let ApproveRequest { run, item, by } = request.into_inner();
+        self.asked(format!("approve {run} {item} by {by}")).approve.map(Response::new)
+    }
+
+    async fn retry(
+        &self,
+        request: Request<RetryRequest>,
+    ) -> Result<Response<RetryResponse>, Status> {
+        let RetryRequest { run, item, hypothesis } = request.into_inner();
+        self.asked(format!("retry {run} {item}: {hypothesis}")).retry.map(Response::new)
     }
 
     async fn evidence(
