@@ -30,7 +30,7 @@ mod tests;
 use std::io::{self, IsTerminal as _};
 
 use args::{Cli, Command};
-use commands::{audit, evidence, logs, plan, steer, views};
+use commands::{audit, evidence, logs, plan, replay, steer, views};
 use exit::Exit;
 use output::Output;
 use paint::{Ink, Paint};
@@ -95,6 +95,9 @@ async fn dispatch(cli: Cli, output: &mut Output<'_>) -> anyhow::Result<Exit> {
         Command::Logs(args) => logs::logs(home, args, output).await,
         Command::Cancel(args) => steer::cancel(home, args, output).await,
         Command::Requeue(args) => steer::requeue(home, args, output).await,
+        Command::Approve(args) => steer::approve(home, args, output).await,
+        Command::Retry(args) => steer::retry(home, args, output).await,
+        Command::Replay(args) => replay::replay(home, args, output).await,
         Command::Evidence(args) => evidence::evidence(home, args, output).await,
         Command::Audit(args) => audit::audit(home, args, output),
     }

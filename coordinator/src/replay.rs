@@ -3,6 +3,9 @@
 //! A replay decides nothing, so it needs no settings, bus or git. Records keep their positions in the whole journal,
 //! because a lease's position is its fencing token.
 
+pub mod diff;
+pub mod words;
+
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -296,7 +296,14 @@ pub fn find<'core>(
     run: &str,
     item: &str,
 ) -> Result<(&'core Run, ItemIndex), String> {
-    let run = find_run(core, run)?;
+    find_item(find_run(core, run)?, item)
+}
+
+/// The item of a run with this id.
+///
+/// # Errors
+/// That there is none.
+pub fn find_item<'run>(run: &'run Run, item: &str) -> Result<(&'run Run, ItemIndex), String> {
     let place = run.by_id.iter().find(|(id, _)| id.as_str() == item).map(|(_, place)| *place);
     place.map(|place| (run, place)).ok_or_else(|| format!("run {} has no item {item:?}", run.id))
 }

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use cantus_proto::message::Isolation;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::time::{self, Given};
+
 mod examples;
 
 /// Heading of the options that every command has.
@@ -86,6 +88,15 @@ pub enum Command {
     Cancel(CancelArgs),
     /// Put a parked or cancelled item back, to be tried again from attempt 1
     Requeue(RequeueArgs),
+    /// Let through what the gates kept out of an item's newest result; it is still verified
+    #[command(after_help = examples::APPROVE)]
+    Approve(ApproveArgs),
+    /// Have a parked item's present result checked once more, for a reason
+    #[command(after_help = examples::RETRY)]
+    Retry(RetryArgs),
+    /// Show a run as it was at any moment, from its journal
+    #[command(after_help = examples::REPLAY)]
+    Replay(ReplayArgs),
     /// List, check and export the signed evidence of an item
     #[command(after_help = examples::EVIDENCE)]
     Evidence(EvidenceArgs),
@@ -307,6 +318,89 @@ pub struct RequeueArgs {
     pub run: String,
     /// The item
     pub item: String,
+    /// See the struct.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// `cantus approve`
+#[derive(Debug, Clone, Args)]
+pub struct ApproveArgs {
+    /// The run
+    pub run: String,
+    /// The item
+    pub item: String,
+    /// Who approves, for the record [default: your login name]
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// See the struct.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// `cantus retry`
+#[derive(Debug, Clone, Args)]
+pub struct RetryArgs {
+    /// The run
+    pub run: String,
+    /// The item
+    pub item: String,
+    /// What another run of the same checks would tell apart
+    #[arg(long, value_name = "TEXT")]
+    pub hypothesis: String,
+    /// See the struct.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// A point of a run's past, as people name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    /// A sequence of the journal.
+    Sequence(u64),
+    /// Milliseconds since 1970.
+    At(u64),
+    /// So many milliseconds before now.
+    Ago(u64),
+}
+
+fn moment(text: &str) -> Result<Point, String> {
+    Ok(match time::given(text)? {
+        Given::At(at_ms) => Point::At(at_ms),
+        Given::Ago(ms) => Point::Ago(ms),
+    })
+}
+
+fn point(text: &str) -> Result<Point, String> {
+    match text.parse() {
+        Ok(sequence) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Ok(Point::Sequence(sequence))
+        }
+        _ => moment(text).map_err(|why| format!("{why}; a sequence of --list is a number")),
+    }
+}
+
+/// `cantus replay`
+#[derive(Debug, Clone, Args)]
+pub struct ReplayArgs {
+    /// The run
+    pub run: String,
+    /// One item, as `cantus item` shows it; of --list and --diff, what is about it
+    #[arg(long, value_name = "ITEM")]
+    pub item: Option<String>,
+    /// After this sequence of the journal, as --list names them [default: now]
+    #[arg(long, value_name = "SEQ", conflicts_with = "until")]
+    pub at: Option<u64>,
+    /// At this time: RFC 3339, or -10m for ten minutes ago
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
+    pub until: Option<Point>,
+    /// What became otherwise between two points, each a sequence or a time
+    #[arg(long, num_args = 2, value_names = ["A", "B"], value_parser = point)]
+    #[arg(allow_hyphen_values = true, conflicts_with_all = ["at", "until", "list"])]
+    pub diff: Option<Vec<Point>>,
+    /// All points, with what was decided at each; with --at or --until, those up to there
+    #[arg(long)]
+    pub list: bool,
     /// See the struct.
     #[command(flatten)]
     pub server: ServerArgs,

@@ -4,5 +4,6 @@ pub(super) mod audit;
 pub(super) mod evidence;
 pub(super) mod logs;
 pub(super) mod plan;
+pub(super) mod replay;
 pub(super) mod steer;
 pub(super) mod views;

@@ -8,6 +8,11 @@ use cantus_proto::wire::v1::{
 };
 use serde_json::{Value, json};
 
+mod views;
+
+pub(super) use views::finding;
+use views::{budget, remarks, warning};
+
 use crate::audit::{AuditOutcome, AuditReport, CommitAudit};
 
 /// The document's text, with a line end. Control characters that JSON allows in strings are escaped too, because
@@ -62,6 +67,9 @@ pub(super) fn run(view: &RunView) -> Value {
         "started_ms": view.started_ms,
         "ended_ms": view.ended_ms,
         "notice": view.notice,
+        "budget": budget(view.budget.as_ref()),
+        "warnings": view.warnings.iter().map(warning).collect::<Vec<_>>(),
+        "server_ms": view.server_ms,
         "items": view.items.iter().map(summary).collect::<Vec<_>>(),
     })
 }
@@ -81,6 +89,8 @@ fn summary(item: &ItemSummary) -> Value {
         "reason": item.reason,
         "commit": item.commit,
         "evidence": item.evidence,
+        "unschedulable": item.unschedulable,
+        "whole": item.whole,
     })
 }
 
@@ -93,6 +103,7 @@ pub(super) fn queue(queue: &QueueView) -> Value {
         "ready": queue.ready,
         "retries": queue.retries,
         "parked": queue.parked,
+        "unschedulable": queue.unschedulable,
     })
 }
 
@@ -102,7 +113,7 @@ pub(super) fn item(view: &ItemView) -> Value {
     document["tree"] = json!(view.tree);
     document["contract"] = view.contract.as_ref().map_or(Value::Null, contract);
     document["attempts"] = view.attempts.iter().map(attempt).collect();
-    let claim = |c: &cantus_proto::wire::v1::ClaimView| json!({ "id": c.id, "text": c.text, "status": c.status, "evidence": c.evidence, "attempt": c.attempt });
+    let claim = |c: &cantus_proto::wire::v1::ClaimView| json!({ "id": c.id, "text": c.text, "status": c.status, "evidence": c.evidence, "attempt": c.attempt, "why": c.why });
     document["claims"] = view.claims.iter().map(claim).collect();
     document["findings"] = json!(view.findings);
     let saved = |s: &cantus_proto::wire::v1::SavedView| {
@@ -112,6 +123,7 @@ pub(super) fn item(view: &ItemView) -> Value {
         })
     };
     document["saved"] = view.saved.iter().map(saved).collect();
+    remarks(&mut document, view);
     document
 }
 
@@ -121,6 +133,8 @@ fn contract(contract: &Contract) -> Value {
         json!({
             "wall_clock_minutes": b.wall_clock_minutes, "token_budget": b.token_budget,
             "max_agents": b.max_agents, "verification_ratio": b.verification_ratio,
+            "cost_budget_microusd": b.cost_budget_microusd,
+            "first_artifact_ratio": b.first_artifact_ratio,
         })
     });
     json!({
@@ -152,6 +166,13 @@ fn attempt(attempt: &AttemptView) -> Value {
         "log": blob(attempt.log.as_ref()),
         "receipts": attempt.receipts.iter().map(receipt).collect::<Vec<_>>(),
         "token": attempt.token,
+        "dispatch": attempt.dispatch.as_ref().map(views::dispatch),
+        "spent": attempt.spent.as_ref().map(views::spent),
+        "demands": attempt.demands.iter().map(views::demand).collect::<Vec<_>>(),
+        "proposals": attempt.proposals.iter().map(views::proposal).collect::<Vec<_>>(),
+        "out_of_scope_findings": attempt.out_of_scope_findings.iter().map(finding).collect::<Vec<_>>(),
+        "learned": attempt.learned,
+        "learnings_checked": attempt.learnings_checked.iter().map(views::check).collect::<Vec<_>>(),
     })
 }
 
@@ -238,6 +259,8 @@ mod tests {
                 "started_ms",
                 "state",
                 "state_since_ms",
+                "unschedulable",
+                "whole",
                 "worker"
             ]
         );

@@ -68,6 +68,33 @@ Examples:
   cantus logs nightly parse-dates
   cantus logs nightly parse-dates --attempt 2 > attempt-2.log";
 
+pub(super) const APPROVE: &str = "\
+What the gates found is printed with file and line. What is let through is merged and verified like any other
+result; the run's outcome is then assisted, and the record keeps who approved. A repair that runs is stopped.
+
+Examples:
+  cantus item nightly parse-dates         what the gates found in it
+  cantus approve nightly parse-dates
+  cantus approve nightly parse-dates --by 'Kim, by telephone'";
+
+pub(super) const RETRY: &str = "\
+The same check runs at most twice by itself. When it could decide nothing, say what another run would tell
+apart: what was wrong with the machine, and is not any more. For another result use `cantus requeue`.
+
+Examples:
+  cantus retry nightly parse-dates --hypothesis 'the disk of build-2 was full, and is not now'";
+
+pub(super) const REPLAY: &str = "\
+The journal is fetched and replayed here, so nothing is disturbed. Times shown are as of that moment.
+
+Examples:
+  cantus replay nightly --list            every point: sequence, time and what was decided
+  cantus replay nightly --at 41           the run after sequence 41, as `cantus status` shows it
+  cantus replay nightly --until -10m      the run ten minutes ago
+  cantus replay nightly --until 2026-11-30T18:11:23Z --item parse-dates
+  cantus replay nightly --diff 41 -10m    what became otherwise between the two
+  cantus replay nightly --list --item parse-dates --json";
+
 pub(super) const EVIDENCE: &str = "\
 Each criterion of the contract has two signed envelopes (DSSE, in-toto): the result of its checker on the
 exact tree, and the receipt of that command. They are checked here against the trusted keys.

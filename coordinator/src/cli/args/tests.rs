@@ -27,7 +27,7 @@ fn every_command_of_the_issue_is_there() {
     let command = Cli::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     for name in
-        "demo up down init lint submit watch status queue item logs cancel requeue evidence audit serve pool"
+        "demo up down init lint submit watch status queue item logs cancel requeue approve retry replay evidence audit serve pool"
             .split(' ')
     {
         assert!(names.contains(&name), "{name}");
@@ -56,4 +56,34 @@ fn lists_are_separated_by_commas() {
     };
     assert_eq!(args.roles, ["a", "b"]);
     assert_eq!(Isolation::from(args.isolation), Isolation::Process);
+}
+
+#[test]
+fn points_of_the_past_are_sequences_or_times() {
+    let replay = |line: &str| {
+        let line = format!("cantus replay r {line}");
+        match Cli::try_parse_from(line.split(' ')).map(|cli| cli.command) {
+            Ok(Command::Replay(args)) => Ok(args),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    assert_eq!(replay("--until -10m").unwrap().until, Some(Point::Ago(600_000)));
+    let whole = replay("--diff 4 -1h --item i --json").unwrap();
+    assert_eq!(whole.diff, Some(vec![Point::Sequence(4), Point::Ago(3_600_000)]));
+    assert!(whole.server.json && whole.item.as_deref() == Some("i"));
+    let times = replay("--diff 1970-01-01T00:00:01Z 7").unwrap();
+    assert_eq!(times.diff, Some(vec![Point::At(1_000), Point::Sequence(7)]));
+    assert_eq!(replay("--at 5 --list").unwrap().at, Some(5));
+    for (line, said) in [
+        ("--at 5 --until -1s", "cannot be used with"),
+        ("--diff 1 2 --at 5", "cannot be used with"),
+        ("--diff 1", "2 values required"),
+        ("--until 5", "is no time"),
+        ("--diff 1 soon", "a sequence of --list is a number"),
+        ("--at -5", "invalid"),
+    ] {
+        let told = replay(line).unwrap_err();
+        assert!(told.contains(said) || line == "--at -5", "{line}: {told}");
+    }
 }

@@ -4,6 +4,7 @@ use cantus_proto::wire::v1::{
     AttemptView, Blob, ClaimView, Contract, ItemSummary, ItemView, Receipt, SavedView,
 };
 
+use super::{amounts, exchange};
 use crate::cli::paint::{Ink, Paint};
 use crate::cli::{state, text, time};
 
@@ -34,10 +35,18 @@ pub(in crate::cli) fn item(view: &ItemView, now_ms: u64, paint: Paint) -> String
             text::cut(&summary.needs.join(", "), LINE_COLUMNS_MAX)
         ));
     }
+    for (what, value) in [("part of", &summary.whole), ("parts", &view.parts.join(", "))] {
+        if !value.is_empty() {
+            shown.push_str(&format!("{what}: {}\n", text::cut(value, LINE_COLUMNS_MAX)));
+        }
+    }
+    shown.extend(amounts::budget(view.budget.as_ref()).map(|told| format!("budget: {told}\n")));
+    shown.push_str(&exchange::remarks(view, paint));
     section(&mut shown, "attempts", &view.attempts, paint, |a| attempt(a, now_ms, paint));
     if view.attempts.is_empty() {
         shown.push_str("\nno attempts yet\n");
     }
+    shown.push_str(&exchange::out_of_scope(view, paint));
     section(
         &mut shown,
         "claims: what agents said, and what is proved of it",
@@ -68,6 +77,10 @@ fn heading(view: &ItemView, summary: &ItemSummary, now_ms: u64, paint: Paint) ->
             &paint.ink(ink, &format!("{what}: {}", text::cut(&summary.reason, LINE_COLUMNS_MAX))),
         );
         shown.push('\n');
+    }
+    if !summary.unschedulable.is_empty() {
+        let told = text::cut(&summary.unschedulable, LINE_COLUMNS_MAX);
+        shown.push_str(&(paint.ink(Ink::Bad, &format!("waits: {told}")) + "\n"));
     }
     shown
 }
@@ -112,7 +125,7 @@ fn attempt(attempt: &AttemptView, now_ms: u64, paint: Paint) -> String {
         "queued" => Ink::Warning,
         "leased" | "handed in" => Ink::Busy,
         "verified" => Ink::Good,
-        "closed" => Ink::Dim,
+        "closed" | "closed with its item" => Ink::Dim,
         _ => Ink::Bad,
     };
     let who = match (attempt.container.as_str(), attempt.host.as_str()) {
@@ -139,6 +152,7 @@ fn attempt(attempt: &AttemptView, now_ms: u64, paint: Paint) -> String {
         let more = attempt.receipts.len() - RECEIPTS_SHOWN_MAX;
         shown.push_str(&format!("     … and {more} more receipts\n"));
     }
+    shown.push_str(&exchange::attempt(attempt, paint));
     shown.push_str(&artifacts(attempt));
     shown
 }
@@ -184,7 +198,11 @@ fn claim(claim: &ClaimView, paint: Paint) -> String {
         "" => String::new(),
         evidence => format!("  ({})", text::short(evidence)),
     };
-    format!("  {status}  attempt {}: {said}{evidence}\n", claim.attempt)
+    let why = match (claim.status.as_str(), claim.why.as_str()) {
+        ("verified", _) | (_, "") => String::new(),
+        (_, why) => format!("  [{}]", text::cut(why, LINE_COLUMNS_MAX)),
+    };
+    format!("  {status}  attempt {}: {said}{evidence}{why}\n", claim.attempt)
 }
 
 fn saved(saved: &SavedView) -> String {

@@ -104,6 +104,7 @@ fn detail(item: &ItemSummary, states: &BTreeMap<&str, &str>) -> (String, Option<
             let needs: Vec<&str> = item.needs.iter().filter(open).map(String::as_str).collect();
             (format!("needs {}", needs.join(", ")), Some(Ink::Dim))
         }
+        _ if !item.unschedulable.is_empty() => (item.unschedulable.clone(), Some(Ink::Bad)),
         _ => {
             let worker = text::tail(&item.worker, WORKER_COLUMNS_MAX);
             let mends = match item.reason.as_str() {

@@ -4,10 +4,12 @@ use cantus_proto::wire::v1::QueueView;
 
 use crate::cli::paint::{Ink, Paint};
 use crate::cli::table::{self, Cell};
-use crate::cli::time;
+use crate::cli::{text, time};
 
 /// Widest role, in columns.
 const ROLE_COLUMNS_MAX: usize = 40;
+/// Widest reason why nobody takes work, in columns.
+const REASON_COLUMNS_MAX: usize = 200;
 
 /// All queues.
 pub(in crate::cli) fn queues(queues: &[QueueView], paint: Paint) -> String {
@@ -29,7 +31,12 @@ pub(in crate::cli) fn queues(queues: &[QueueView], paint: Paint) -> String {
     };
     let rows: Vec<_> = queues.iter().map(row).collect();
     let heading = ["ROLE", "QUEUED", "OLDEST", "IN FLIGHT", "READY", "RETRIES", "PARKED"];
-    table::render(&heading, &rows, paint)
+    let mut shown = table::render(&heading, &rows, paint);
+    for queue in queues.iter().filter(|queue| !queue.unschedulable.is_empty()) {
+        let told = text::cut(&queue.unschedulable, REASON_COLUMNS_MAX);
+        shown.push_str(&(paint.ink(Ink::Bad, &told) + "\n"));
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -54,6 +61,10 @@ mod tests {
              verifier       0       -          3      0        1       0\n\
              worker        12   1m03s          3      0        1       2\n"
         );
+        let mut alone = queue("gpu", 1, 31_000, 0);
+        alone.unschedulable = "no pool takes work of role gpu\u{7}".to_owned();
+        let shown = queues(&[alone], Paint::NEVER);
+        assert!(shown.ends_with("\nno pool takes work of role gpu\\u{7}\n"), "{shown}");
         assert!(queues(&[], Paint::NEVER).starts_with("no queues yet"));
     }
 }

@@ -2,6 +2,7 @@
 
 use cantus_proto::wire::v1::{ItemSummary, RunView};
 
+use super::amounts;
 use super::item_rows::{self, Canvas};
 use crate::cli::paint::{Ink, Paint};
 use crate::cli::table::{self, Cell};
@@ -62,6 +63,7 @@ fn count(view: &RunView, test: impl Fn(&ItemSummary) -> bool) -> usize {
 pub(in crate::cli) fn run(view: &RunView, canvas: Canvas) -> String {
     let mut text = heading(view, canvas.paint) + "\n";
     text.push_str(&notice(view, canvas.paint));
+    text.push_str(&budget(view, canvas.paint));
     for line in item_rows::lines(view, &tree::rows(&view.items), canvas) {
         text.push_str(&line);
         text.push('\n');
@@ -78,6 +80,13 @@ pub(in crate::cli) fn notice(view: &RunView, paint: Paint) -> String {
     }
     let notice = text::safe(&text::bounded(&view.notice, text::PROSE_CHARS_MAX));
     format!("{}\n", paint.ink(Ink::Warning, &format!("note: {notice}")))
+}
+
+/// What the run has cost and may cost, and of which most is spent; nothing where nothing is counted.
+pub(in crate::cli) fn budget(view: &RunView, paint: Paint) -> String {
+    let told = amounts::budget(view.budget.as_ref());
+    let told = told.map(|told| paint.ink(Ink::Dim, &told) + "\n").unwrap_or_default();
+    told + &amounts::warnings(&view.warnings, paint)
 }
 
 /// All runs, the newest last.

@@ -20,6 +20,7 @@ pub(super) fn lines(view: &RunView, size: Size, canvas: Canvas) -> Vec<String> {
     let canvas = Canvas { width: Some(columns), ..canvas };
     let mut lines = vec![run::heading(view, canvas.paint)];
     lines.extend(run::notice(view, canvas.paint).lines().map(str::to_owned));
+    lines.extend(run::budget(view, canvas.paint).lines().map(str::to_owned));
     let room = size.rows.saturating_sub(OTHER_ROWS - 1 + lines.len()).max(1);
     if view.items.len() <= room {
         lines.extend(item_rows::lines(view, &tree::rows(&view.items), canvas));

@@ -28,6 +28,7 @@ struct Told {
     attempt: u32,
     worker: String,
     reason: String,
+    unschedulable: String,
 }
 
 impl Told {
@@ -37,6 +38,7 @@ impl Told {
             attempt: item.attempt,
             worker: item.worker.clone(),
             reason: item.reason.clone(),
+            unschedulable: item.unschedulable.clone(),
         }
     }
 }
@@ -99,7 +101,9 @@ fn line(item: &ItemSummary, at_ms: u64, paint: Paint) -> String {
     let short = |id: &String| if id.is_empty() { String::new() } else { text::short(id) };
     let mends = item.attempt > 0 && !reason.is_empty() && !state::has_ended(&item.state);
     let reason = if mends { format!("mends: {reason}") } else { reason.to_owned() };
-    for detail in [item.worker.clone(), reason, short(&item.commit), short(&item.evidence)] {
+    let nobody = item.unschedulable.clone();
+    for detail in [item.worker.clone(), reason, nobody, short(&item.commit), short(&item.evidence)]
+    {
         if !detail.is_empty() {
             line.push_str(", ");
             line.push_str(&text::cut(&detail, DETAIL_COLUMNS_MAX));
