@@ -15,7 +15,7 @@ mod chain;
 mod landing;
 mod listing;
 mod range;
-mod trailers;
+pub(crate) mod trailers;
 
 pub use listing::{ListingError, listing_sha256};
 

@@ -33,7 +33,7 @@ pub use bundle::BundleFile;
 pub use changes::{Change, ChangeKind, Offender, Patch, ResultLimits};
 pub use evidence::{EvidenceError, EvidenceFile, EvidenceReadError, manifest_digest};
 pub use git::GitError;
-pub use land::{LandError, LandOutcome, LandRequest};
+pub use land::{LandError, LandOutcome, LandRequest, LandedItem};
 pub use merge::{MergeError, MergeOutcome, MergeRequest, Merged};
 pub use message::{TRAILER_EVIDENCE, TRAILER_ITEM, TRAILER_RUN, trailer_value};
 pub use quarantine::{InspectRequest, Inspection, Refusal};
@@ -230,6 +230,10 @@ fn oid(text: &str) -> Result<git2::Oid, git2::Error> {
 
 fn commit_id(id: git2::Oid) -> CommitId {
     CommitId::new(id.to_string()).expect("libgit2 prints an id as 40 lower-case hex digits")
+}
+
+fn tree_id(id: git2::Oid) -> TreeId {
+    TreeId::new(id.to_string()).expect("libgit2 prints an id as 40 lower-case hex digits")
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::hub::Hub;
 use cantus_core::event::{Event, Millis};
+use cantus_core::item::Landed;
 use cantus_core::journal::wire::RecordError;
 use cantus_core::journal::{plan, wire};
 use cantus_core::{Core, Settings};
@@ -64,6 +65,16 @@ pub enum KernelError {
         sequence: u64,
         /// Which item and state.
         source: cantus_core::item::Inconsistent,
+    },
+    /// The bus has lost what it had stored.
+    #[error(
+        "the journal ends at {found}, but {expected} messages were stored: the bus came back with an older store"
+    )]
+    Older {
+        /// What this coordinator knows to be stored.
+        expected: u64,
+        /// What there is.
+        found: u64,
     },
     /// The connection was closed.
     #[error("the connection to the bus was closed")]
@@ -220,6 +231,8 @@ impl Kernel {
                 _ = stop.changed() => return Ok(()),
                 changed = connects.changed() => {
                     changed.map_err(|_| KernelError::Closed)?;
+                    // After a new connection the store may be another than before.
+                    self.is_current().await?;
                     self.core.renew_leases(now());
                     away = false;
                 }
@@ -257,10 +270,35 @@ impl Kernel {
             self.finish(turn).await?;
         }
         self.announce_heads().await;
+        self.recover_landings().await?;
         let mut turn = self.begin();
         let step = self.core.resume(turn.now);
         turn.add(step);
         self.finish(turn).await
+    }
+
+    /// Asks the targets what they contain: a journal that lost its end does not know of it all (case Q7).
+    async fn recover_landings(&mut self) -> Result<(), KernelError> {
+        let open = self.core.runs().values().filter(|run| run.ended.is_none());
+        let open: Vec<_> =
+            open.filter_map(|run| Some((run.id.clone(), run.repository.clone()?))).collect();
+        for (run, repository) in open {
+            let found = self.effects.landings(&run, &repository).await;
+            let mut turn = self.begin();
+            for landing in found {
+                let landed = Landed {
+                    commit: landing.commit,
+                    tree: landing.tree,
+                    evidence: landing.evidence,
+                };
+                let event = Event::Found(run.clone(), landing.item, Box::new(landed));
+                self.step(&mut turn, event);
+            }
+            // What else follows is asked for by the resumption, for all runs at once.
+            turn.actions.clear();
+            self.finish(turn).await?;
+        }
+        Ok(())
     }
 
     /// Mirrors on hosts that come later must find every target that is worked on.
@@ -382,6 +420,9 @@ impl Kernel {
         match self.bus.journal_last_sequence().await {
             Ok(found) if found > self.journal_end => {
                 Err(AppendError::Fenced { expected: self.journal_end, found }.into())
+            }
+            Ok(found) if found < self.journal_end => {
+                Err(KernelError::Older { expected: self.journal_end, found })
             }
             Ok(_) => Ok(true),
             Err(error) => {

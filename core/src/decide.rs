@@ -6,7 +6,7 @@ use cantus_proto::message::{
 };
 
 use crate::event::{Effect, Event, ItemIndex};
-use crate::item::{Item, State};
+use crate::item::{Item, Landed, State};
 use crate::record::{Ending, Fact, Holder, ItemFact};
 use crate::results::commits;
 use crate::{Core, Step};
@@ -34,6 +34,7 @@ impl Core {
             Event::Inspected(effect, inspection) => self.inspected(step, &effect, inspection),
             Event::Merged(effect, merge) => self.merged(step, &effect, merge),
             Event::LandingTried(effect, landing) => self.landing_tried(step, &effect, landing),
+            Event::Found(run, item, landed) => self.found(step, &run, &item, landed),
             Event::EffectFailed(effect, reason) => self.effect_failed(step, &effect, reason),
             Event::Cancelled(run, None) => self.cancel_run(step, &run),
             Event::Cancelled(run, Some(item)) => self.cancel_item(step, &run, &item),
@@ -52,6 +53,27 @@ impl Core {
             }
             Event::Woken => self.expire(step),
         }
+    }
+
+    /// A journal that lost its end does not know of landings; the target does (case Q7).
+    fn found(&mut self, step: &mut Step, run: &RunId, id: &ItemId, landed: Box<Landed>) {
+        let place = self.runs.get(run).and_then(|run| run.by_id.get(id).copied());
+        let Some(place) = place else {
+            step.refused
+                .push(format!("the target has item {id} of run {run}, which does not exist"));
+            return;
+        };
+        let item = self.runs[run].item(place);
+        if item.state.is_terminal() || matches!(item.state, State::Waiting(_)) {
+            if !matches!(item.state, State::Landed(_)) {
+                let state = item.state.name();
+                step.refused
+                    .push(format!("the target has item {id} of run {run}, which is {state}"));
+            }
+            return;
+        }
+        self.withdraw(step, run, place);
+        self.commit_item(step, run, place, ItemFact::Recovered(landed));
     }
 
     fn cancel_run(&mut self, step: &mut Step, run: &RunId) {

@@ -12,6 +12,7 @@ use cantus_proto::ids::{
 use cantus_proto::message::{Attempt, Candidate, Commits, Report};
 use cantus_proto::plan::{Complexity, LandingStyle, Plan};
 
+use crate::item::Landed;
 use crate::scope_delta::Finding;
 
 /// Milliseconds since the Unix epoch, on the coordinator's clock: the only one that decides.
@@ -73,6 +74,8 @@ pub enum Event {
     Merged(Effect, Merge),
     /// The hub has tried to land.
     LandingTried(Effect, LandingTry),
+    /// The target was found to contain an item of a run (after a start, in the order of its history).
+    Found(RunId, ItemId, Box<Landed>),
     /// An effect could not be carried out, and trying again did not help.
     EffectFailed(Effect, String),
     /// A person cancels a whole run, or one item with what needs it.

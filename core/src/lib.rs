@@ -296,6 +296,10 @@ impl Core {
                 run.head = Some(commit.clone());
                 run.release_dependents(at, place)
             }
+            (ItemFact::Recovered(landed), _) => {
+                run.head = Some(landed.commit.clone());
+                run.release_dependents(at, place)
+            }
             (ItemFact::Reported, _) => run.release_dependents(at, place),
             (_, State::Parked(_) | State::Cancelled) => {
                 run.block_dependents(at, place);

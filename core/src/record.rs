@@ -13,6 +13,7 @@ use cantus_proto::plan::PlanItem;
 use cantus_proto::units::MicroUsd;
 
 use crate::event::{ItemIndex, Millis, Submission};
+use crate::item::Landed;
 use crate::scope_delta::Finding;
 
 /// One entry of the journal.
@@ -64,6 +65,8 @@ pub enum ItemFact {
     HeadMoved(CommitId),
     /// The target contains the work; the last is the digest of its evidence.
     Landed(CommitId, Digest),
+    /// The target was found to contain it, with evidence for its tree: what the journal knew of it was lost.
+    Recovered(Box<Landed>),
     /// The run has nowhere to land; the result is recorded.
     Reported,
     /// No automatic step will touch it again.

@@ -113,7 +113,7 @@ impl Item {
             | F::Learned(number, _)
             | F::LearningsChecked(number, _) => [Some(*number), None],
             F::Refuted(_) => [open, work],
-            F::Parked(_) | F::Cancelled => [open, None],
+            F::Parked(_) | F::Cancelled | F::Recovered(_) => [open, None],
             F::Approved(number, _) => [open, Some(*number)],
             F::Rechecked(_) => [work, None],
             _ => [None, None],
@@ -159,7 +159,7 @@ impl Item {
             F::Split(..) => self.attempts_before = self.attempts.len(),
             F::Refuted(refutation) => self.owe(refutation),
             F::Delivered(..) => self.proof = None,
-            F::Landed(..) => {
+            F::Landed(..) | F::Recovered(_) => {
                 self.defect = None;
                 self.cancel_wanted = false;
             }
@@ -206,6 +206,7 @@ impl Item {
                     evidence: evidence.clone(),
                 }))
             }
+            (_, F::Recovered(landed)) => State::Landed(landed.clone()),
             (_, F::Parked(reason)) => State::Parked(reason.as_str().into()),
             (State::Landing(candidate), F::Cancelled) if !self.cancel_wanted => {
                 self.cancel_wanted = true;

@@ -12,7 +12,7 @@ const DIGEST_PREFIX: &str = "sha256:";
 
 /// Why a message's trailers cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TrailerError {
+pub(crate) enum TrailerError {
     /// Some are there, others not.
     #[error("no trailer {0}")]
     Missing(&'static str),
@@ -37,15 +37,15 @@ pub(super) enum TrailerError {
 
 /// What the message of a landed commit says about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Trailers {
-    pub(super) run: RunId,
-    pub(super) item: ItemId,
+pub(crate) struct Trailers {
+    pub(crate) run: RunId,
+    pub(crate) item: ItemId,
     /// Of the manifest of the evidence's files.
-    pub(super) evidence: Digest,
+    pub(crate) evidence: Digest,
 }
 
 /// Reads the last paragraph of a message; nothing when it has none of the trailers.
-pub(super) fn parse(message: &[u8]) -> Result<Option<Trailers>, TrailerError> {
+pub(crate) fn parse(message: &[u8]) -> Result<Option<Trailers>, TrailerError> {
     let message = String::from_utf8_lossy(message);
     let paragraph = last_paragraph(&message);
     let run = value(&paragraph, TRAILER_RUN)?;

@@ -4,13 +4,14 @@
 //! target is read again. Whether the tree is verified is the core's knowledge.
 
 use cantus_proto::evidence::dossier::evidence_ref;
-use cantus_proto::ids::{CommitId, ItemId, RepositoryId, RunId, TreeId};
+use cantus_proto::ids::{CommitId, Digest, ItemId, RepositoryId, RunId, TreeId};
 use cantus_proto::plan::LandingStyle;
 
 use super::evidence::{EvidenceError, EvidenceFile, Link, manifest_digest};
 use super::git::{GitError, OUTPUT_BYTES_MAX, REMOTE_WALL};
 use super::upstream::Upstream;
-use super::{Hub, HubError, Store, commit_id, hold, message, refs, upstream};
+use super::{Hub, HubError, Store, commit_id, hold, message, refs, tree_id, upstream};
+use crate::audit::trailers;
 
 /// How far back the target is searched for a landing that a crash made us forget: other landings since then are few.
 const LANDED_SEARCH_MAX: usize = 1_000;
@@ -171,26 +172,37 @@ impl Hub {
         Err(LandError::EvidenceContended { reference: evidence_ref, location })
     }
 
-    /// Whether the target contains this item already, and as which commit.
+    /// The items of a run that the target contains, oldest first.
     ///
     /// # Errors
     /// [`HubError`] when upstream cannot be read.
-    pub fn landed(
+    pub fn landings(
         &self,
         repository: &RepositoryId,
         reference: &str,
         run: &RunId,
-        item: &ItemId,
-    ) -> Result<Option<CommitId>, HubError> {
+    ) -> Result<Vec<LandedItem>, HubError> {
         let store = self.store(repository)?;
         let upstream = self.upstream(&store)?;
         let lock = self.lock_of(repository);
         let _held = hold(&lock);
         let (head, evidence) = self.fetch_pair(&store, &upstream, reference, &evidence_ref(run))?;
-        match evidence {
-            Some(evidence) => find_landing(&store, &head, &evidence, run, item),
-            None => Ok(None),
-        }
+        let Some(evidence) = evidence else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        walk(&store, &head, |commit| {
+            let trailers = trailers::parse(commit.message_raw_bytes()).ok().flatten();
+            let own = trailers.filter(|trailers| trailers.run == *run);
+            let proven = own.filter(|_| store.has_evidence(&evidence, commit.tree_id()));
+            found.extend(proven.map(|trailers| LandedItem {
+                item: trailers.item,
+                commit: commit_id(commit.id()),
+                tree: tree_id(commit.tree_id()),
+                evidence: trailers.evidence,
+            }));
+            None::<()>
+        })?;
+        found.reverse();
+        Ok(found)
     }
 
     fn read_state(
@@ -315,7 +327,20 @@ fn outcome_of(
     Ok(Some(LandOutcome::Moved { head: state.head.clone() }))
 }
 
-/// Walks the target's own line, newest first. A commit counts if its trailers name the item and the evidence has
+/// An item that the target contains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LandedItem {
+    /// Which item.
+    pub item: ItemId,
+    /// On the target.
+    pub commit: CommitId,
+    /// For which there is evidence.
+    pub tree: TreeId,
+    /// As in the commit's trailer.
+    pub evidence: Digest,
+}
+
+/// A commit counts if its trailers name the item and the evidence has
 /// its tree: words alone anybody could have written.
 fn find_landing(
     store: &Store,
@@ -324,15 +349,25 @@ fn find_landing(
     run: &RunId,
     item: &ItemId,
 ) -> Result<Option<CommitId>, HubError> {
+    walk(store, head, |commit| {
+        let says_so = message::lands(commit.message_raw_bytes(), run, item);
+        let proven = says_so && store.has_evidence(evidence, commit.tree_id());
+        proven.then(|| commit_id(commit.id()))
+    })
+}
+
+/// Looks along the target's own line, newest first, until something is found, and not for ever.
+fn walk<T>(
+    store: &Store,
+    head: &CommitId,
+    mut look: impl FnMut(&git2::Commit<'_>) -> Option<T>,
+) -> Result<Option<T>, HubError> {
     let failed = |source| store.failed("searching the target for a landing")(source);
     let mut commit = store.commit(head)?;
     for _ in 0..LANDED_SEARCH_MAX {
-        let says_so = message::lands(commit.message_raw_bytes(), run, item);
-        if says_so && store.has_evidence(evidence, commit.tree_id()) {
-            return Ok(Some(commit_id(commit.id())));
-        }
-        if commit.parent_count() == 0 {
-            break;
+        let found = look(&commit);
+        if found.is_some() || commit.parent_count() == 0 {
+            return Ok(found);
         }
         commit = commit.parent(0).map_err(failed)?;
     }

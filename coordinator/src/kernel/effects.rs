@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use cantus_proto::bus::{BlobError, Bus, Enqueued};
 use cantus_proto::evidence::{Policy, Question, SigningKey, Stamp, Trust, dossier};
-use cantus_proto::ids::{Blob, CommitId};
+use cantus_proto::ids::{Blob, CommitId, RunId};
 use cantus_proto::message::{Attempt, Candidate};
 use tokio::sync::Semaphore;
 
 use super::announce::Announcer;
 use super::{Handle, chain, now};
 use crate::hub::{
-    self, EvidenceFile, Hub, InspectRequest, LandError, LandOutcome, LandRequest, MergeOutcome,
-    MergeRequest,
+    self, EvidenceFile, Hub, InspectRequest, LandError, LandOutcome, LandRequest, LandedItem,
+    MergeOutcome, MergeRequest,
 };
 use cantus_core::Settings;
 use cantus_core::event::{
@@ -364,6 +364,27 @@ impl Effects {
 
     async fn store(&self, path: &std::path::Path) -> anyhow::Result<Blob> {
         Ok(self.bus.put_blob_file(path, self.announcer.bundle_bytes_max(), BLOB_PATIENCE).await?)
+    }
+
+    /// What the target of a run contains of it; nothing, and a line in the log, when upstream cannot be read: then
+    /// each landing looks for itself.
+    pub(super) async fn landings(&self, run: &RunId, repository: &Repository) -> Vec<LandedItem> {
+        let Some(hub) = self.hub.clone() else { return Vec::new() };
+        let (run, id, target) = (run.clone(), repository.id.clone(), repository.target.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            hub.landings(&id, &target, &run).map_err(|error| (run, error))
+        });
+        match looked.await {
+            Ok(Ok(found)) => found,
+            Ok(Err((run, error))) => {
+                tracing::warn!(%run, "the target was not looked at: {}", chain(&error));
+                Vec::new()
+            }
+            Err(error) => {
+                tracing::warn!("the target was not looked at: {error}");
+                Vec::new()
+            }
+        }
     }
 
     /// See [`Announcer::announce`]; failures are logged, because the next merge announces again.

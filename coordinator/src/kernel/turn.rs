@@ -64,7 +64,11 @@ impl Kernel {
             self.journal_end += 1;
         }
         for append in pending {
-            append.await?;
+            if let Err(error) = append.await {
+                // An append onto a store that is older than ours is never taken.
+                self.is_current().await?;
+                return Err(error.into());
+            }
         }
         if !turn.records.is_empty() {
             self.changes.send_modify(|count| *count += 1);

@@ -60,6 +60,9 @@ fn item_fact(fact: &ItemFact) -> String {
             format!("the head moved to {} before it", short(head.as_str()))
         }
         ItemFact::Landed(commit, _) => format!("landed as {}", short(commit.as_str())),
+        ItemFact::Recovered(landed) => {
+            format!("recovered: the target contains it as {}", landed.commit)
+        }
         ItemFact::Reported => "reported".to_owned(),
         ItemFact::Parked(why) => format!("parked: {why}"),
         ItemFact::Requeued => "put back by a person".to_owned(),

@@ -44,6 +44,7 @@ fn name(fact: &Fact) -> &'static str {
             ItemFact::Refuted(_) => "Refuted",
             ItemFact::HeadMoved(_) => "HeadMoved",
             ItemFact::Landed(..) => "Landed",
+            ItemFact::Recovered(_) => "Recovered",
             ItemFact::Reported => "Reported",
             ItemFact::Parked(_) => "Parked",
             ItemFact::Requeued => "Requeued",
@@ -73,7 +74,7 @@ fn every_record_comes_back() {
 #[test]
 fn every_fact_has_a_sample() {
     let names: BTreeSet<&str> = records().iter().map(|(_, record)| name(&record.fact)).collect();
-    assert_eq!(names.len(), 29, "{names:?}");
+    assert_eq!(names.len(), 30, "{names:?}");
     let titles: BTreeSet<String> = records().into_iter().map(|(title, _)| title).collect();
     assert_eq!(titles.len(), records().len(), "two samples have one name");
 }

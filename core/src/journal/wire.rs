@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use cantus_proto::ids::{
-    AttemptNumber, Blob, CommitId, Digest, LeaseId, NameError, RepositoryId, RunId,
+    AttemptNumber, Blob, CommitId, Digest, LeaseId, NameError, RepositoryId, RunId, TreeId,
 };
 use cantus_proto::limits::WIRE_VERSION;
 use cantus_proto::message::{AttemptKind, Defect, FailureKind, Leased, Saved};
@@ -17,6 +17,7 @@ use v1::record::Fact as Wire;
 
 use super::rules;
 use crate::event::{ItemIndex, Millis, Repository, Submission};
+use crate::item::Landed;
 use crate::record::{Ending, Fact, Holder, ItemFact, Record, Refutation, Refuter};
 
 /// Why a message of the journal cannot be read.
@@ -207,6 +208,11 @@ fn wire(fact: &ItemFact) -> Wire {
             commit: commit.to_string(),
             evidence_sha256: evidence.to_string(),
         }),
+        ItemFact::Recovered(landed) => Wire::Recovered(v1::Recovered {
+            commit: landed.commit.to_string(),
+            tree: landed.tree.to_string(),
+            evidence_sha256: landed.evidence.to_string(),
+        }),
         ItemFact::Reported => Wire::Reported(true),
         ItemFact::Parked(reason) => Wire::Parked(reason.clone()),
         ItemFact::Requeued => Wire::Requeued(true),
@@ -264,6 +270,11 @@ fn item_fact(wire: Wire) -> Result<ItemFact, RecordError> {
         Wire::Landed(landed) => {
             ItemFact::Landed(CommitId::new(landed.commit)?, Digest::new(landed.evidence_sha256)?)
         }
+        Wire::Recovered(found) => ItemFact::Recovered(Box::new(Landed {
+            commit: CommitId::new(found.commit)?,
+            tree: TreeId::new(found.tree)?,
+            evidence: Digest::new(found.evidence_sha256)?,
+        })),
         Wire::Reported(_) => ItemFact::Reported,
         Wire::Parked(reason) => ItemFact::Parked(reason),
         Wire::Requeued(_) => ItemFact::Requeued,

@@ -130,7 +130,7 @@ impl AttemptEvent {
                 Refuter::Merge(_) => Self::Conflicted,
                 Refuter::Verdict(_) => Self::Refuted,
             },
-            ItemFact::Parked(_) | ItemFact::Cancelled => Self::Closed,
+            ItemFact::Parked(_) | ItemFact::Cancelled | ItemFact::Recovered(_) => Self::Closed,
             ItemFact::Approved(..) => Self::Approved,
             ItemFact::Rechecked(_) => Self::Rechecked,
             ItemFact::Logged(..) => Self::Logged,

@@ -52,6 +52,7 @@ pub(crate) enum ItemEvent {
     Refuted,
     HeadMoved,
     Landed,
+    Recovered,
     Parked,
     Cancelled,
     Requeued,
@@ -71,6 +72,21 @@ pub(crate) enum ItemEvent {
 /// States in which something automatic goes on.
 const OPEN: [S; 11] = [
     S::Waiting,
+    S::Ready,
+    S::Queued,
+    S::Working,
+    S::Gating,
+    S::Gated,
+    S::Merging,
+    S::Unverified,
+    S::VerifyQueued,
+    S::Verifying,
+    S::Landing,
+];
+
+/// States of an item that a journal which lost its end may still be in although it has landed. What waits is
+/// released by the recovery of what it needs.
+const BEGUN: [S; 10] = [
     S::Ready,
     S::Queued,
     S::Working,
@@ -172,6 +188,12 @@ const ROWS: &[Row<ItemState, ItemEvent>] = &[
         "exit evidence: the target contains the verified tree",
         &[S::Landed],
     ),
+    row(
+        &BEGUN,
+        E::Recovered,
+        "exit evidence: the target contains a commit of this item whose tree has evidence",
+        &[S::Landed],
+    ),
     row(&OPEN, E::Parked, "a limit is used up, or an effect failed for good", &[S::Parked]),
     row(&CANCELLED_AT_ONCE, E::Cancelled, "", &[S::Cancelled]),
     row(
@@ -255,6 +277,7 @@ impl ItemEvent {
             },
             ItemFact::HeadMoved(_) => Self::HeadMoved,
             ItemFact::Landed(..) => Self::Landed,
+            ItemFact::Recovered(_) => Self::Recovered,
             ItemFact::Reported => Self::Reported,
             ItemFact::Parked(_) => Self::Parked,
             ItemFact::Requeued => Self::Requeued,
@@ -336,6 +359,7 @@ impl Word for ItemEvent {
         E::Refuted,
         E::HeadMoved,
         E::Landed,
+        E::Recovered,
         E::Parked,
         E::Cancelled,
         E::Requeued,
@@ -372,6 +396,7 @@ impl Word for ItemEvent {
             E::Refuted => ("refuted", "the verdict; a defect"),
             E::HeadMoved => ("head moved", "before the landing"),
             E::Landed => ("landed", "the push went through"),
+            E::Recovered => ("recovered", "the target was found to contain it already"),
             E::Parked => ("parked", "nothing automatic will touch it again"),
             E::Cancelled => ("cancelled", "by a person"),
             E::Requeued => ("requeued", "by a person; tries and budgets begin anew"),

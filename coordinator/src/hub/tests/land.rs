@@ -146,20 +146,24 @@ fn landing_again_after_a_crash_answers_with_the_first_landing() {
     let (repository, base) = (&world.connected.repository, world.base());
     let work = world.work("w", &base, &[put("c", "c")]);
     let merged_once = world.candidate("i", &work, &base);
-    let find = || world.hub.landed(repository, "refs/heads/main", &world.run, &id("i")).unwrap();
-    assert_eq!(find(), None);
+    let find = || {
+        let found = world.hub.landings(repository, "refs/heads/main", &world.run).unwrap();
+        found.into_iter().map(|landed| (landed.item, landed.commit)).collect::<Vec<_>>()
+    };
+    assert_eq!(find(), []);
     let commit = landed(world.land("i", &work, &merged_once).unwrap());
     assert_eq!(landed(world.land("i", &work, &merged_once).unwrap()), commit);
 
     let other = world.work("w2", &base, &[put("d", "d")]);
     let second = world.candidate("other", &other, &commit);
-    landed(world.land("other", &other, &second).unwrap());
+    let commit_of_other = landed(world.land("other", &other, &second).unwrap());
     let head = world.move_target(&[put("b.txt", "x")]);
     assert_eq!(landed(world.land("i", &work, &merged_once).unwrap()), commit);
     world.hub.head(repository, "refs/heads/main").unwrap();
     let fresh = merged(world.merge("i", &work.head, &head));
     assert_eq!(landed(world.land("i", &work, &fresh).unwrap()), commit);
-    assert_eq!(find(), Some(commit));
+    let all = [(id("i"), commit), (id("other"), commit_of_other)];
+    assert_eq!(find(), all, "oldest first");
     assert_eq!(head_of(&world.upstream, "refs/heads/main"), head);
     let chain = git(&world.upstream, &["rev-list", "--count", "refs/evidence/run=201"]);
     assert_eq!(chain, "2");
@@ -167,8 +171,8 @@ fn landing_again_after_a_crash_answers_with_the_first_landing() {
     // A coordinator that lost its disk has the same answer.
     let hub = Hub::open(&world.root.path().join("hub2")).unwrap();
     let connected = hub.connect(world.upstream.to_str().unwrap(), "main").unwrap();
-    let found = hub.landed(&connected.repository, "refs/heads/main", &world.run, &id("i")).unwrap();
-    assert!(found.is_some());
+    let found = hub.landings(&connected.repository, "refs/heads/main", &world.run).unwrap();
+    assert_eq!(found.len(), 2);
 }
 
 /// Anybody can write our trailers into a commit; without evidence for its tree they are words.
@@ -270,6 +274,7 @@ fn words_of_people_stay_in_their_place() {
         &["show", "-s", "--format=%(trailers:only,unfold,keyonly)", commit.as_str()],
     );
     assert_eq!(trailers.trim_end(), "Cantus-Run\nCantus-Item\nCantus-Evidence");
-    let again = world.hub.landed(&world.connected.repository, "refs/heads/main", &world.run, &item);
-    assert_eq!(again.unwrap(), Some(commit));
+    let again = world.hub.landings(&world.connected.repository, "refs/heads/main", &world.run);
+    let again = again.unwrap();
+    assert_eq!((&again[0].item, &again[0].commit), (&item, &commit));
 }

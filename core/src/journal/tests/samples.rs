@@ -17,6 +17,7 @@ use cantus_proto::plan::{Complexity, Effort, LandingStyle, Plan, PlanItem, RunBu
 use cantus_proto::units::MicroUsd;
 
 use crate::event::{ItemIndex, Millis, Repository, Submission};
+use crate::item::Landed;
 use crate::record::{
     Breaker, Decision, Demand, DemandKind, Dispatch, Ending, Fact, Holder, ItemFact, Record,
     Refutation, Refuter, Resource, Spent, Warning,
@@ -295,6 +296,14 @@ fn item_facts() -> Vec<(&'static str, ItemFact)> {
         ("refuted-verdict", refuted(Refuter::Verdict(AttemptNumber(4)), Some(commits()))),
         ("head-moved", ItemFact::HeadMoved(commit("8"))),
         ("landed", ItemFact::Landed(commit("9"), digest("9"))),
+        (
+            "recovered",
+            ItemFact::Recovered(Box::new(Landed {
+                commit: commit("9"),
+                tree: TreeId::new("4".repeat(40)).unwrap(),
+                evidence: digest("9"),
+            })),
+        ),
         ("reported", ItemFact::Reported),
         ("parked", ItemFact::Parked("3 of 3 tries are used up".to_owned())),
         ("requeued", ItemFact::Requeued),
