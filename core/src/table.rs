@@ -1,6 +1,9 @@
 //! What each fact does to an item: the pair is looked up in its table first, then attempts change, then the item.
 //!
-//! The rows are in [`crate::state_machine::item`]; this file is the data that goes with them.
+//! The rows are in [`crate::state_machine::item`]; this file is the data that goes with them. What happens to attempts,
+//! their leases and their wishes is in a file of its own.
+
+mod attempt;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The table of an attempt: one try, from the bus to what came of it.
 //!
-//! [`Attempt::apply`](crate::attempt::Attempt::apply) looks a pair up here before it changes anything.
+//! [`Attempt::apply`](crate::item::Attempt::apply) looks a pair up here before it changes anything.
 
 use AttemptEvent as E;
 use AttemptState as S;

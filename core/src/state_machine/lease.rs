@@ -1,6 +1,6 @@
 //! The table of a lease: who may work on an attempt, and until when.
 //!
-//! [`Attempt::apply`](crate::attempt::Attempt::apply) looks a pair up here when an attempt is taken or ends. A heartbeat
+//! [`Attempt::apply`](crate::item::Attempt::apply) looks a pair up here when an attempt is taken or ends. A heartbeat
 //! is the one event that is no fact: it moves a deadline and nothing else.
 
 use LeaseEvent as E;

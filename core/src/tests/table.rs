@@ -8,7 +8,7 @@ use super::super::Core;
 use super::super::attempt::Attempt;
 use super::super::event::ItemIndex;
 use super::super::item::{Outcome, State};
-use super::super::record::{Decision, Fact, ItemFact, Record, Resource, Warning};
+use super::super::record::{Decision, Fact, ItemFact, Record, Refuter, Resource, Warning};
 use super::super::state_machine::attempt::{ATTEMPT, AttemptEvent, AttemptState};
 use super::super::state_machine::item::{ITEM, ItemEvent, ItemState};
 use super::super::state_machine::lease::{LEASE, LeaseEvent, LeaseState};
@@ -128,6 +128,39 @@ fn items_do_what_their_table_says_and_nothing_else() {
     let by_graph = [ItemEvent::NeedLanded, ItemEvent::NeedStopped, ItemEvent::NeedReleased];
     trial.is_whole(&by_graph);
     trial.agrees(&by_graph);
+}
+
+#[test]
+fn only_the_newest_attempt_goes_on_and_the_next_one_begins() {
+    let mut counted = [0, 0];
+    for specimen in specimens() {
+        let last = specimen.last_number();
+        for fact in facts(&specimen) {
+            if specimen.clone().apply(START, 99, &fact).is_err() {
+                continue;
+            }
+            match fact {
+                ItemFact::Queued(number, ..) => {
+                    assert_eq!(number.0, last.0 + 1);
+                    counted[0] += 1;
+                }
+                ItemFact::Leased(number, _)
+                | ItemFact::Ended(number, ..)
+                | ItemFact::Delivered(number, _)
+                | ItemFact::Verified(number, _)
+                | ItemFact::Demanded(number, _) => {
+                    assert_eq!(number, last);
+                    counted[1] += 1;
+                }
+                ItemFact::Refuted(refutation) => {
+                    let Refuter::Verdict(number) = refutation.by else { continue };
+                    assert_eq!(number, last);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(counted[0] > 5 && counted[1] > 20, "{counted:?}");
 }
 
 #[test]
