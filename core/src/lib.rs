@@ -269,15 +269,19 @@ impl Core {
         }
         let position = self.position;
         if !fact.moves() {
-            self.remember(at, id, place, fact);
             let run = self.runs.get_mut(id).ok_or_else(unknown)?;
-            return run.apply(at, position, place, fact);
+            run.apply(at, position, place, fact)?;
+            self.remember(at, id, place, fact);
+            return Ok(());
         }
         let lease = self.runs[id].item(place).open_lease().cloned();
         self.leave(id, place);
         let run = self.runs.get_mut(id).ok_or_else(unknown)?;
         let was_open = !run.item(place).state.is_terminal();
-        run.apply(at, position, place, fact)?;
+        if let Err(error) = run.apply(at, position, place, fact) {
+            self.enter(id, place);
+            return Err(error);
+        }
         if let ItemFact::Queued(_, _, dispatch) = fact {
             if self.dispatched == *dispatch {
                 run.item_mut(place).share_dispatch(&self.dispatched);

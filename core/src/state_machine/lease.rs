@@ -137,9 +137,10 @@ impl Word for LeaseEvent {
             E::HolderAnswered => ("holder answered", "a result, evidence, or a failure"),
             E::HolderLost => ("holder lost", "silence, or the end of its container"),
             E::NobodyCame => ("nobody came", "no pool has the role"),
-            E::KernelEnded => {
-                ("ended by the kernel", "the item was parked, cancelled or let through")
-            }
+            E::KernelEnded => (
+                "ended by the kernel",
+                "its item was parked, cancelled or let through; its budget is spent; or it stalls",
+            ),
         }
     }
 }

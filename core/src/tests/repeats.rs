@@ -6,6 +6,7 @@ use cantus_proto::evidence::Ending;
 use cantus_proto::message::LeaseEvent;
 
 use super::super::event::{Event, Inspection};
+use super::super::record::Fact;
 use super::super::run::RunState;
 use super::super::{Core, Settings};
 use super::simulation::Random;
@@ -61,6 +62,27 @@ fn an_event_that_comes_twice_decides_once() {
         core.check_indexes();
     }
     core.assert_same(&world.core);
+}
+
+#[test]
+fn a_fact_that_comes_twice_is_refused_because_no_table_has_it() {
+    let world = eventful();
+    let mut core = Core::new(settings());
+    for record in &world.journal {
+        core.apply(record).unwrap();
+        let moves = match &record.fact {
+            Fact::Submitted(_) => true,
+            Fact::RunCancelled | Fact::RunWarned(_) => false,
+            Fact::Item(_, fact) => fact.moves(),
+        };
+        if moves {
+            let before = core.runs().clone();
+            let error = core.apply(record).unwrap_err();
+            assert!(error.to_string().contains("does not follow"), "{error}");
+            assert!(*core.runs() == before, "{error}");
+            core.check_indexes();
+        }
+    }
 }
 
 #[test]
