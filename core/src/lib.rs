@@ -46,7 +46,7 @@ use cantus_proto::ids::{ContainerName, LeaseId, RepositoryId, RoleName, RunId};
 
 use event::{Action, Event, ItemIndex, Millis};
 use index::{RoleQueue, TargetQueue};
-use item::{Inconsistent, State};
+use item::Inconsistent;
 use learnings::{Memory, Origin};
 use record::{Dispatch, Fact, ItemFact, Record, Resource};
 use rules::Rules;
@@ -295,31 +295,7 @@ impl Core {
             (false, true) => run.open += 1,
             _ => {}
         }
-        let released = match (fact, &run.item(place).state) {
-            (ItemFact::Landed(commit, _), _) => {
-                run.head = Some(commit.clone());
-                run.release_dependents(at, place)
-            }
-            (ItemFact::Recovered(landed), _) => {
-                run.head = Some(landed.commit.clone());
-                run.release_dependents(at, place)
-            }
-            (ItemFact::Reported, _) => run.release_dependents(at, place),
-            (_, State::Parked(_) | State::Cancelled) => {
-                run.block_dependents(at, place);
-                Vec::new()
-            }
-            (ItemFact::Requeued | ItemFact::Approved(..) | ItemFact::Rechecked(_), _) => {
-                run.unblock_dependents(at, place);
-                Vec::new()
-            }
-            (ItemFact::Split(_, parts), _) => {
-                let first = run.items.len();
-                run.append_parts(at, place, parts);
-                (first..run.items.len()).map(run::index).collect()
-            }
-            _ => Vec::new(),
-        };
+        let released = run.neighbours_follow(at, place, fact);
         run.ended = (run.open == 0).then_some(run.ended.unwrap_or(at));
         let over = run.ended.is_some().then(|| [budget::run_warned_at(run), budget::run_end(run)]);
         for due in over.into_iter().flatten().flatten() {

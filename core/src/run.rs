@@ -172,6 +172,40 @@ impl Run {
         Ok(())
     }
 
+    /// What an item's fact means for its neighbours: those that are ready now, or new.
+    pub(crate) fn neighbours_follow(
+        &mut self,
+        at: Millis,
+        place: ItemIndex,
+        fact: &ItemFact,
+    ) -> Vec<ItemIndex> {
+        match (fact, &self.item(place).state) {
+            (ItemFact::Landed(commit, _), _) => {
+                self.head = Some(commit.clone());
+                self.release_dependents(at, place)
+            }
+            (ItemFact::Recovered(landed), _) => {
+                self.head = Some(landed.commit.clone());
+                self.release_dependents(at, place)
+            }
+            (ItemFact::Reported, _) => self.release_dependents(at, place),
+            (_, State::Parked(_) | State::Cancelled) => {
+                self.block_dependents(at, place);
+                Vec::new()
+            }
+            (ItemFact::Requeued | ItemFact::Approved(..) | ItemFact::Rechecked(_), _) => {
+                self.unblock_dependents(at, place);
+                Vec::new()
+            }
+            (ItemFact::Split(_, parts), _) => {
+                let first = self.items.len();
+                self.append_parts(at, place, parts);
+                (first..self.items.len()).map(index).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// How it stands.
     #[must_use]
     pub fn state(&self) -> RunState {

@@ -177,8 +177,13 @@ impl Core {
                 ItemFact::Learned(number, Box::new(learning.clone())),
             );
         }
-        let wishes = proposals.iter().filter(|wish| !matches!(wish, Proposal::Note(_)));
-        for wish in wishes.take(PROPOSALS_PER_ATTEMPT_MAX) {
+        let mut known: Vec<&Proposal> = Vec::new();
+        for wish in proposals {
+            if !matches!(wish, Proposal::Note(_)) && !known.contains(&wish) {
+                known.push(wish);
+            }
+        }
+        for wish in known.into_iter().take(PROPOSALS_PER_ATTEMPT_MAX) {
             let fact = ItemFact::Proposed(number, Box::new(wish.clone()), Decision::Pending);
             self.commit_item(step, run, place, fact);
         }
