@@ -10,14 +10,15 @@ use cantus_proto::message::{
 
 use super::super::Settings;
 use super::super::event::ItemIndex;
-use super::super::item::{Item, State};
+use super::super::item::{Item, Landed, State};
 use super::super::record::{
     Decision, Demand, DemandKind, Ending, Holder, ItemFact, Refutation, Refuter, Resource, Warning,
 };
 use super::super::scope_delta::{Finding, Rule};
 use super::super::state_machine::item::ItemEvent;
 use super::world::{
-    START, World, blob, candidate, commit, container, digest, lease_id, plan, role, settings, work,
+    START, World, blob, candidate, commit, container, digest, lease_id, plan, role, settings, tree,
+    work,
 };
 
 /// A lease that no specimen has had.
@@ -187,6 +188,11 @@ pub(super) fn facts(item: &Item) -> Vec<ItemFact> {
         refuted(Refuter::Merge(commit("head"))),
         ItemFact::HeadMoved(commit("moved")),
         landed(),
+        ItemFact::Recovered(Box::new(Landed {
+            commit: commit("found"),
+            tree: tree("found"),
+            evidence: digest("found"),
+        })),
         ItemFact::Reported,
         ItemFact::Parked("why".to_owned()),
         ItemFact::Requeued,
