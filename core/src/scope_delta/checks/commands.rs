@@ -104,7 +104,7 @@ impl Commands {
     pub(super) fn tool_reads(&self, path: &str) -> Option<&'static str> {
         let read = |(tool, files): &&(&str, &[&str])| {
             let named = |file: &&str| path == *file || path.ends_with(&format!("/{file}"));
-            self.words.contains(*tool) && files.iter().any(|file| named(file))
+            self.words.contains(*tool) && files.iter().any(named)
         };
         let is_included = path.ends_with(".mk") && self.words.contains("make");
         let tool = TOOL_FILES.iter().find(read).map(|(tool, _)| *tool);

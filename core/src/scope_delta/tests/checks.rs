@@ -80,113 +80,107 @@ fn scripts_that_a_checker_calls_are_followed() {
     assert_eq!(weigh("npm test", &hook), ["check-edited package.json:5"]);
 }
 
+/// Path, before, after, and the lines that select other tests.
+type Row = (&'static str, &'static str, &'static str, &'static [u32]);
+
+const SELECTIONS: &[Row] = &[
+    ("pytest.ini", "[pytest]\naddopts = -ra\n", "[pytest]\naddopts = -ra --strict-markers\n", &[]),
+    (
+        "pytest.ini",
+        "[pytest]\naddopts = -ra\n",
+        "[pytest]\naddopts = -ra --deselect tests/a.py::b\n",
+        &[2],
+    ),
+    ("pytest.ini", "[pytest]\n", "[pytest]\naddopts =\n    -q\n    -k \"not slow\"\n", &[4]),
+    (
+        "setup.cfg",
+        "[tool:pytest]\ntestpaths = tests\n",
+        "[tool:pytest]\ntestpaths = tests/unit\n",
+        &[2],
+    ),
+    ("setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n", &[]),
+    (
+        "tox.ini",
+        "[testenv]\ncommands = pytest\n",
+        "[testenv]\ncommands = pytest --ignore=tests/a.py\n",
+        &[2],
+    ),
+    (
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\naddopts = \"-ra\"\n",
+        "[tool.pytest.ini_options]\naddopts = [\"-ra\", \"-m\", \"not slow\"]\ntestpaths = [\"x\"]\n",
+        &[2, 3],
+    ),
+    ("tests/conftest.py", "import x\n", "import x\ncollect_ignore = ['test_a.py']\n", &[2]),
+    (
+        "tests/conftest.py",
+        "import x\n",
+        "import x\n\n@pytest.fixture\ndef db():\n    yield 1\n",
+        &[],
+    ),
+    (
+        "jest.config.js",
+        "module.exports = { verbose: true };\n",
+        "module.exports = {\n  verbose: true,\n  testPathIgnorePatterns: ['/slow/'],\n};\n",
+        &[3],
+    ),
+    ("package.json", "{\"jest\": {}}", "{\"jest\": {\n\"testPathIgnorePatterns\": [\"a\"]}}", &[2]),
+    (
+        "vitest.config.ts",
+        "export default defineConfig({ test: { exclude: ['a'] } });\n",
+        "export default defineConfig({ test: { exclude: ['a', 'b'] } });\n",
+        &[1],
+    ),
+    (
+        "Cargo.toml",
+        "[[test]]\nname = \"a\"\n",
+        "[[test]]\nname = \"a\"\nharness = false\ntest = false\n",
+        &[3, 4],
+    ),
+    (
+        "Cargo.toml",
+        "[package]\nname = \"a\"\n[lib]\ntest = true\n",
+        "[package]\nname = \"a\"\nautotests = false\n[lib]\ntest = false\n",
+        &[3, 5],
+    ),
+    (
+        ".config/nextest.toml",
+        "[profile.default]\n",
+        "[profile.default]\ndefault-filter = 'not test(slow)'\n",
+        &[2],
+    ),
+    (
+        "pom.xml",
+        "<project><properties></properties></project>",
+        "<project><properties>\n<skipTests>true</skipTests></properties></project>",
+        &[2],
+    ),
+    (
+        "pom.xml",
+        "<project/>",
+        "<project><build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId><configuration>\n<excludes>\n<exclude>**/A*</exclude></excludes></configuration></plugin></plugins></build></project>",
+        &[3],
+    ),
+    (".mvn/maven.config", "-B\n", "-B\n-DskipTests\n", &[2]),
+    (
+        "build.gradle",
+        "test {\n  useJUnitPlatform()\n}\n",
+        "test {\n  useJUnitPlatform()\n  exclude '**/A*'\n}\n",
+        &[3],
+    ),
+    (
+        "build.gradle.kts",
+        "tasks.withType<Test> {\n}\n",
+        "tasks.withType<Test> {\n  enabled = false\n}\n",
+        &[2],
+    ),
+    ("a_test.go", "package a\n", "//go:build integration\n\npackage a\n", &[1]),
+    ("a.go", "package a\n", "//go:build linux\n\npackage a\n", &[]),
+];
+
 #[test]
 fn the_selection_of_tests_is_not_the_workers_to_edit() {
-    let rows: &[(&str, &str, &str, &[u32])] = &[
-        (
-            "pytest.ini",
-            "[pytest]\naddopts = -ra\n",
-            "[pytest]\naddopts = -ra --strict-markers\n",
-            &[],
-        ),
-        (
-            "pytest.ini",
-            "[pytest]\naddopts = -ra\n",
-            "[pytest]\naddopts = -ra --deselect tests/a.py::b\n",
-            &[2],
-        ),
-        ("pytest.ini", "[pytest]\n", "[pytest]\naddopts =\n    -q\n    -k \"not slow\"\n", &[4]),
-        (
-            "setup.cfg",
-            "[tool:pytest]\ntestpaths = tests\n",
-            "[tool:pytest]\ntestpaths = tests/unit\n",
-            &[2],
-        ),
-        ("setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n", &[]),
-        (
-            "tox.ini",
-            "[testenv]\ncommands = pytest\n",
-            "[testenv]\ncommands = pytest --ignore=tests/a.py\n",
-            &[2],
-        ),
-        (
-            "pyproject.toml",
-            "[tool.pytest.ini_options]\naddopts = \"-ra\"\n",
-            "[tool.pytest.ini_options]\naddopts = [\"-ra\", \"-m\", \"not slow\"]\ntestpaths = [\"x\"]\n",
-            &[2, 3],
-        ),
-        ("tests/conftest.py", "import x\n", "import x\ncollect_ignore = ['test_a.py']\n", &[2]),
-        (
-            "tests/conftest.py",
-            "import x\n",
-            "import x\n\n@pytest.fixture\ndef db():\n    yield 1\n",
-            &[],
-        ),
-        (
-            "jest.config.js",
-            "module.exports = { verbose: true };\n",
-            "module.exports = {\n  verbose: true,\n  testPathIgnorePatterns: ['/slow/'],\n};\n",
-            &[3],
-        ),
-        (
-            "package.json",
-            "{\"jest\": {}}",
-            "{\"jest\": {\n\"testPathIgnorePatterns\": [\"a\"]}}",
-            &[2],
-        ),
-        (
-            "vitest.config.ts",
-            "export default defineConfig({ test: { exclude: ['a'] } });\n",
-            "export default defineConfig({ test: { exclude: ['a', 'b'] } });\n",
-            &[1],
-        ),
-        (
-            "Cargo.toml",
-            "[[test]]\nname = \"a\"\n",
-            "[[test]]\nname = \"a\"\nharness = false\ntest = false\n",
-            &[3, 4],
-        ),
-        (
-            "Cargo.toml",
-            "[package]\nname = \"a\"\n[lib]\ntest = true\n",
-            "[package]\nname = \"a\"\nautotests = false\n[lib]\ntest = false\n",
-            &[3, 5],
-        ),
-        (
-            ".config/nextest.toml",
-            "[profile.default]\n",
-            "[profile.default]\ndefault-filter = 'not test(slow)'\n",
-            &[2],
-        ),
-        (
-            "pom.xml",
-            "<project><properties></properties></project>",
-            "<project><properties>\n<skipTests>true</skipTests></properties></project>",
-            &[2],
-        ),
-        (
-            "pom.xml",
-            "<project/>",
-            "<project><build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId><configuration>\n<excludes>\n<exclude>**/A*</exclude></excludes></configuration></plugin></plugins></build></project>",
-            &[3],
-        ),
-        (".mvn/maven.config", "-B\n", "-B\n-DskipTests\n", &[2]),
-        (
-            "build.gradle",
-            "test {\n  useJUnitPlatform()\n}\n",
-            "test {\n  useJUnitPlatform()\n  exclude '**/A*'\n}\n",
-            &[3],
-        ),
-        (
-            "build.gradle.kts",
-            "tasks.withType<Test> {\n}\n",
-            "tasks.withType<Test> {\n  enabled = false\n}\n",
-            &[2],
-        ),
-        ("a_test.go", "package a\n", "//go:build integration\n\npackage a\n", &[1]),
-        ("a.go", "package a\n", "//go:build linux\n\npackage a\n", &[]),
-    ];
-    for (path, old, new, lines) in rows {
+    for (path, old, new, lines) in SELECTIONS {
         let expected: Vec<String> = lines.iter().map(|line| format!("{path}:{line}")).collect();
         let told = found(&[change(path, Some(old), Some(new))]);
         let actual: Vec<String> = told
