@@ -4,6 +4,8 @@
 //! owner can read, made once. What the core needs of it, it gets as values.
 
 mod file;
+mod prices;
+mod rules;
 mod secrets;
 
 use std::fs;
@@ -14,6 +16,7 @@ pub use file::{
     BusSection, Config, CoordinatorSection, Mount, RoleKindName, RoleSection, SAMPLE_AGENT,
     TEMPLATE, UsageName,
 };
+pub use rules::RoutingSection;
 pub use secrets::Secrets;
 
 /// Why an installation's home cannot be used.

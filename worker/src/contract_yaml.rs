@@ -35,6 +35,7 @@ pub(crate) fn render(contract: &Contract) -> String {
     }
     line(&mut yaml, format!("  max_agents: {}", budgets.max_agents));
     line(&mut yaml, format!("  verification_ratio: {}", budgets.verification_ratio));
+    line(&mut yaml, format!("  first_artifact_ratio: {}", budgets.first_artifact_ratio));
     line(&mut yaml, format!("forbidden_actions:{}", list(&contract.forbidden_actions, 2)));
     yaml
 }
@@ -52,8 +53,28 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cantus_proto::plan::compile::compile;
+    use cantus_proto::units::MicroUsd;
+
     use super::render;
     use crate::testing::contract;
+
+    #[test]
+    fn the_contract_is_compiled_to_itself() {
+        let mut contract = contract();
+        contract.budgets.cost_budget = Some(MicroUsd(1_234_567));
+        contract.budgets.first_artifact_ratio = 0.27;
+        contract.goal = "Say: # \"hello\"\tthen\nstop".to_owned();
+        for limited in [true, false] {
+            if !limited {
+                contract.budgets.token_budget = None;
+                contract.budgets.cost_budget = None;
+            }
+            let compiled = compile("hello.yaml", &render(&contract));
+            let plan = compiled.plan.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+            assert_eq!(*plan.items[0].contract, contract);
+        }
+    }
 
     #[test]
     fn the_contract_reads_as_people_write_it() {
@@ -76,6 +97,7 @@ mod tests {
                 "  token_budget: 1000\n",
                 "  max_agents: 1\n",
                 "  verification_ratio: 0.25\n",
+                "  first_artifact_ratio: 0.3\n",
                 "forbidden_actions:\n  - \"network_egress\"\n",
             )
         );

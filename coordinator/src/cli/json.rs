@@ -2,9 +2,10 @@
 //!
 //! Fields are added over time and never change their meaning. An empty text stands for "none", as in the API.
 
+use cantus_proto::units::MicroUsd;
 use cantus_proto::wire::v1::{
-    AttemptView, Blob, Contract, Diagnostic, ItemSummary, ItemView, QueueView, Receipt, RunView,
-    SubmitResponse,
+    AttemptView, Blob, Budgets, Contract, Diagnostic, ItemSummary, ItemView, QueueView, Receipt,
+    RunView, SubmitResponse,
 };
 use serde_json::{Value, json};
 
@@ -129,23 +130,32 @@ pub(super) fn item(view: &ItemView) -> Value {
 
 fn contract(contract: &Contract) -> Value {
     let criterion = |c: &cantus_proto::wire::v1::Criterion| json!({ "id": c.id, "statement": c.statement, "checker": c.checker });
-    let budgets = contract.budgets.as_ref().map(|b| {
-        json!({
-            "wall_clock_minutes": b.wall_clock_minutes, "token_budget": b.token_budget,
-            "max_agents": b.max_agents, "verification_ratio": b.verification_ratio,
-            "cost_budget_microusd": b.cost_budget_microusd,
-            "first_artifact_ratio": b.first_artifact_ratio,
-        })
-    });
     json!({
         "goal": contract.goal,
         "deliverables": contract.deliverables,
         "acceptance_criteria": contract.acceptance_criteria.iter().map(criterion).collect::<Vec<_>>(),
         "non_goals": contract.non_goals,
         "allowed_scope": { "paths": contract.scope_paths, "tools": contract.scope_tools },
-        "budgets": budgets,
+        "budgets": contract.budgets.as_ref().map(budgets),
         "forbidden_actions": contract.forbidden_actions,
     })
+}
+
+/// As a plan states them: what is not limited has no key.
+fn budgets(budgets: &Budgets) -> Value {
+    let mut document = json!({
+        "wall_clock_minutes": budgets.wall_clock_minutes,
+        "max_agents": budgets.max_agents,
+        "verification_ratio": budgets.verification_ratio,
+        "first_artifact_ratio": budgets.first_artifact_ratio,
+    });
+    if budgets.token_budget != 0 {
+        document["token_budget"] = json!(budgets.token_budget);
+    }
+    if budgets.cost_budget_microusd != 0 {
+        document["cost_usd"] = json!(MicroUsd(budgets.cost_budget_microusd).dollars());
+    }
+    document
 }
 
 fn attempt(attempt: &AttemptView) -> Value {
@@ -237,6 +247,23 @@ mod tests {
             assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
             assert_eq!(text.lines().count() == 1, one_line);
+        }
+    }
+
+    #[test]
+    fn a_contract_is_read_back_as_it_was() {
+        for limits in ["", ", token_budget: 1000000000, cost_usd: 0.07, first_artifact_ratio: 0.27"]
+        {
+            let plan = format!(
+                "goal: \"a: b\"\ndeliverables: [a report]\nacceptance_criteria: [{{id: A, statement: s, checker: \
+                 test -f a}}]\nallowed_scope: {{paths: [src/], tools: [edit]}}\nnon_goals: [n]\nbudgets: \
+                 {{wall_clock_minutes: 3, verification_ratio: 0.2{limits}}}\nforbidden_actions: [x]\n"
+            );
+            let compile =
+                |text: &str| cantus_proto::plan::compile::compile("a.yaml", text).plan.unwrap();
+            let written = compile(&plan);
+            let wire = Contract::from(&*written.items[0].contract);
+            assert_eq!(compile(&contract(&wire).to_string()), written);
         }
     }
 

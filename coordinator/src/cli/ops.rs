@@ -57,7 +57,10 @@ pub(super) fn init(home: &Home, args: &InitArgs, output: &mut Output<'_>) -> any
     let written = ops::init::init(home, args.force)?;
     let path = text::safe(&home.config_file().to_string_lossy());
     let told = if written {
-        format!("wrote {path}: set the worker's image and command there, then `cantus up`\n")
+        format!(
+            "wrote {path}: set the worker's image and command there, then `cantus up`\n\
+             money budgets count with built-in list prices; your own: `coordinator.prices` there\n"
+        )
     } else {
         format!("{path} is there already and was left alone; --force writes it anew\n")
     };

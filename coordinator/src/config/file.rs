@@ -5,10 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cantus_core::rules::Rules;
 use cantus_proto::ids::RoleName;
+use cantus_proto::limits::WINDOW;
 use serde::Deserialize;
 
-use super::HomeError;
+use super::{HomeError, RoutingSection, rules};
 
 /// What `cantus init` writes.
 pub const TEMPLATE: &str = include_str!("template.yaml");
@@ -56,11 +58,27 @@ pub struct CoordinatorSection {
     pub queue_wait_minutes: u64,
     /// Results of one target that are verified at the same time.
     pub verify_ahead: u32,
+    /// How often work is looked at for progress.
+    pub window_seconds: u64,
+    /// Windows without progress after which something must change.
+    pub no_progress_windows: u32,
+    /// Which model does what.
+    pub routing: RoutingSection,
+    /// File with the prices of models, relative to the configuration file; nothing: the built-in ones.
+    pub prices: Option<PathBuf>,
 }
 
 impl Default for CoordinatorSection {
     fn default() -> Self {
-        Self { listen: None, queue_wait_minutes: 360, verify_ahead: 2 }
+        Self {
+            listen: None,
+            queue_wait_minutes: 360,
+            verify_ahead: 2,
+            window_seconds: WINDOW.as_secs(),
+            no_progress_windows: 2,
+            routing: RoutingSection::default(),
+            prices: None,
+        }
     }
 }
 
@@ -168,6 +186,9 @@ impl Config {
         for mount in config.roles.values_mut().flat_map(|role| &mut role.mounts) {
             mount.source = base.join(&mount.source);
         }
+        if let Some(prices) = &mut config.coordinator.prices {
+            *prices = base.join(&prices);
+        }
         Ok(config)
     }
 
@@ -201,7 +222,15 @@ impl Config {
         if config.coordinator.verify_ahead == 0 || config.coordinator.queue_wait_minutes == 0 {
             return Err("coordinator: limits must be above zero".to_owned());
         }
-        Ok(config)
+        rules::problem(&config.coordinator).map_or(Ok(config), Err)
+    }
+
+    /// The rules of the core, with the table of prices that the configuration names.
+    ///
+    /// # Errors
+    /// [`HomeError`] names the file of prices, the place and what is wrong.
+    pub fn rules(&self) -> Result<Rules, HomeError> {
+        rules::rules(&self.coordinator)
     }
 
     /// The names of all roles.
@@ -220,10 +249,39 @@ mod tests {
         let config = Config::parse(TEMPLATE).unwrap();
         assert_eq!(config.role_names().len(), 2);
         assert_eq!(config.roles["worker"].usage, UsageName::None);
+        // What the template writes out is what holds without it.
+        assert_eq!(config.coordinator, CoordinatorSection::default());
+        assert_eq!(
+            config.rules().unwrap(),
+            Rules { prices: config.rules().unwrap().prices, ..Rules::default() }
+        );
+    }
+
+    #[test]
+    fn rules_are_what_the_coordinator_section_says() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cantus.yaml");
+        let text = "version: 1\ncoordinator: {window_seconds: 5, no_progress_windows: 3, routing: \
+                    {fast: small, strong: big}, prices: p/mine.yaml}\nroles: {v: {kind: verifier, image: i}}\n";
+        fs::write(&path, text).unwrap();
+        fs::create_dir(directory.path().join("p")).unwrap();
+        let prices = "date: 2026-01-01\nmodels: {small: {input: 1, output: 2}}\n";
+        fs::write(directory.path().join("p/mine.yaml"), prices).unwrap();
+        let rules = Config::read(&path).unwrap().rules().unwrap();
+        assert_eq!((rules.window_ms, rules.no_progress_windows_max), (5_000, 3));
+        assert_eq!((&*rules.routing.fast, &*rules.routing.strong), ("small", "big"));
+        assert_eq!(rules.prices.models.keys().collect::<Vec<_>>(), ["small"]);
+        fs::remove_file(directory.path().join("p/mine.yaml")).unwrap();
+        assert!(Config::read(&path).unwrap().rules().is_err());
     }
 
     #[test]
     fn mistakes_are_named() {
+        let coordinator = |section: &str| {
+            format!(
+                "version: 1\ncoordinator: {{{section}}}\nroles: {{v: {{kind: verifier, image: i}}}}\n"
+            )
+        };
         for (text, said) in [
             ("version: 2\nroles: {}", "version 2 is unknown"),
             ("version: 1\nroles: {}", "there are no roles"),
@@ -233,6 +291,15 @@ mod tests {
             ("version: 1\nroles: {w: {kind: worker, image: i, command: [x], usage: no}}", "usage"),
             ("version: 1\nrolls: {}", "rolls"),
             ("version: 1\nroles: {w: {kind: wrker, image: i}}", "wrker"),
+            (&coordinator("routing: {fats: m}"), "fats"),
+            (&coordinator("routing: {fast: \"a\\tb\"}"), "\"a\\tb\" is no name of a model"),
+            (
+                &coordinator("window_seconds: 0"),
+                "window_seconds is 0: write seconds from 1 to 3600",
+            ),
+            (&coordinator("window_seconds: 3601"), "window_seconds is 3601"),
+            (&coordinator("no_progress_windows: 1"), "is 1: write a number from 2 to 100"),
+            (&coordinator("no_progress_windows: 101"), "no_progress_windows is 101"),
         ] {
             let problem = Config::parse(text).unwrap_err();
             assert!(problem.contains(said), "{text}: {problem}");

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
 
 use super::{bus_url, connect, signalled};
-use crate::config::{Config, Home, Secrets};
+use crate::config::{Config, Home, HomeError, Secrets};
 use crate::grpc::{Api, service};
 use crate::hub::Hub;
 use crate::kernel::{Kernel, Parts, upkeep};
@@ -36,11 +36,17 @@ pub struct Options {
 }
 
 /// The core's settings of a configuration.
-#[must_use]
-pub fn settings(config: &Config, secrets: &Secrets, allow_process_isolation: bool) -> Settings {
+///
+/// # Errors
+/// When the table of prices that it names cannot be read.
+pub fn settings(
+    config: &Config,
+    secrets: &Secrets,
+    allow_process_isolation: bool,
+) -> Result<Settings, HomeError> {
     let milliseconds =
         |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    Settings {
+    Ok(Settings {
         lease_ms: milliseconds(limits::LEASE),
         heartbeat_ms: milliseconds(limits::HEARTBEAT),
         queue_wait_ms: config.coordinator.queue_wait_minutes.saturating_mul(60_000),
@@ -49,10 +55,10 @@ pub fn settings(config: &Config, secrets: &Secrets, allow_process_isolation: boo
         checks_max: CHECKS_MAX,
         artifact_bytes_max: limits::ARTIFACT_BYTES_MAX,
         files_max: limits::FILES_MAX,
-        rules: cantus_core::rules::Rules::default(),
+        rules: config.rules()?,
         trust: secrets.trust.clone(),
         allow_process_isolation,
-    }
+    })
 }
 
 /// Serves until a signal says otherwise.
@@ -71,7 +77,8 @@ pub async fn serve(home: &Home, options: Options) -> anyhow::Result<()> {
         roles: config.role_names(),
         key: Arc::new(secrets.coordinator.clone()),
     };
-    let settings = settings(&config, &secrets, options.allow_process_isolation);
+    let settings = settings(&config, &secrets, options.allow_process_isolation)?;
+    tracing::info!(date = settings.rules.prices.date, "prices of models are of this date");
     let (kernel, handle) = Kernel::start(settings, parts).await?;
     let (stop, stopped) = watch::channel(false);
     let upkeep = upkeep::after_start(handle.clone(), bus.clone(), Arc::clone(&hub));

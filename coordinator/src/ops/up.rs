@@ -38,6 +38,8 @@ pub struct Options {
 /// Names the part that does not start, with the end of its log; what this call started is ended again.
 pub async fn up(home: &Home, options: &Options) -> anyhow::Result<()> {
     let config = home.config()?;
+    // The coordinator reads them itself; a mistake is better told here than in its log.
+    config.rules()?;
     let secrets = home.secrets(&config)?;
     let instance = instance(home)?;
     let engine = Engine::connect().await?;
