@@ -4,6 +4,7 @@ It makes a repository of examples/inkwell and lets the scripted agent do every i
 its own branch from the commit that its needs left, as workers do side by side. Held to be true:
 
 - every checker of what is missing fails in the beginning, and what is there passes;
+- a proposed split has parts that can be done before the whole;
 - a wrong first version fails a checker of its item, or leaves the item's scope;
 - the right version passes all checkers, stays in its scope, and merges without a conflict;
 - in the end the whole suite passes.
@@ -66,8 +67,8 @@ def failing(item, folder):
     return [name for name, command in item["checkers"] if run(["/bin/sh", "-c", command], folder)[0] != 0]
 
 
-def attempt(item, number, folder, defect=""):
-    """Lets the agent work in a folder; gives the paths that it changed and what it claimed."""
+def attempt(item, number, folder, defect="", effort="medium"):
+    """Lets the agent work in a folder; gives the paths that it changed, its claims, and the parts it proposes."""
     with tempfile.TemporaryDirectory() as outbox:
         prompt = pathlib.Path(outbox) / "prompt.md"
         prompt.write_text(f"# {item['id']}\n" + (f"## Defect\n{defect}\n" if defect else ""))
@@ -76,22 +77,29 @@ def attempt(item, number, folder, defect=""):
             folder,
             CANTUS_ITEM=item["id"],
             CANTUS_ATTEMPT=str(number),
+            CANTUS_EFFORT=effort,
             CANTUS_PROMPT=str(prompt),
             CANTUS_OUTBOX=outbox,
             EXAMPLE_PAUSE_SECONDS="0",
         )
         require(code == 0, f"the agent failed at {item['id']}, attempt {number}: {said}")
-        texts = [path.read_text() for path in pathlib.Path(outbox).glob("claims.jsonl")]
-        claims = [json.loads(line)["text"] for text in texts for line in text.splitlines()]
+        claims = [claim["text"] for claim in said_in(outbox, "claims")]
+        parts = [part["id"] for wish in said_in(outbox, "proposals") for part in wish.get("split_into", [])]
     changed = git(folder, "status", "--porcelain", "--untracked-files=all", "--no-renames").splitlines()
-    return [line[2:].strip() for line in changed], claims
+    return [line[2:].strip() for line in changed], claims, parts
+
+
+def said_in(outbox, kind):
+    """The lines of one file of the outbox."""
+    path = pathlib.Path(outbox) / f"{kind}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def work(item, repository, folder):
     """One item from its first try to a commit on a branch of its own; gives a line that tells the story."""
     git(repository, "worktree", "add", "--quiet", "--no-track", "-b", item["id"], str(folder), "main")
     require("AC-01" in failing(item, folder), f"{item['id']}: its first criterion holds before the work")
-    changed, claims = attempt(item, 1, folder)
+    changed, claims, parts = attempt(item, 1, folder)
     outside = [path for path in changed if path not in item["scope"]]
     failed = failing(item, folder)
     story = ""
@@ -99,7 +107,11 @@ def work(item, repository, folder):
         require(outside or failed, f"{item['id']}: the wrong first version is right")
         story = f"  first try: outside {outside}, failing {failed}, claiming {claims}"
         git(folder, "checkout", "--quiet", ".")
-        changed, claims = attempt(item, 2, folder, "AC-01 failed")
+        git(folder, "clean", "--quiet", "--force")
+        for part in parts:
+            attempt({"id": part}, 1, folder)
+            story += f", then its part {part}"
+        changed, claims, _ = attempt(item, 2, folder, "AC-01 failed", effort="high")
         outside = [path for path in changed if path not in item["scope"]]
         failed = failing(item, folder)
     require(not outside, f"{item['id']} leaves its scope: {outside}")

@@ -2,8 +2,10 @@
 
 An edit is a Python file in sections. `# file: PATH` begins one: each function in it replaces the
 function of that name in PATH, and each method the method of that name in that class; a function that PATH
-has not yet goes to its end, and an import to its first imports. `# new file: PATH` begins a section that is the whole file. Comments `# claim: TEXT`
-and `# finding: TEXT` before the first section are what the agent says afterwards.
+has not yet goes to its end, and an import to its first imports. `# new file: PATH` begins a section that is the whole file. Comments
+before the first section are what the agent says and does besides: `# claim: TEXT`, `# finding: TEXT`,
+`# learning: JSON` and `# proposal: JSON` are said afterwards; `# until: effort=high` and `# until: file=PATH` say how long a
+wrong first version is clung to; `# wait: demand` makes it do nothing until the kernel demands something.
 
 Replacing by name, not by line, lets an edit be made on any base and on top of an earlier attempt.
 """
@@ -13,7 +15,7 @@ import dataclasses
 import re
 
 _SECTION = re.compile(r"^# (new file|file): (\S+)$")
-_SAYING = re.compile(r"^# (claim|finding): (.+)$")
+_SAYING = re.compile(r"^# (claim|finding|learning|proposal|until|wait): (.+)$")
 
 
 @dataclasses.dataclass
@@ -31,13 +33,16 @@ class Edit:
     """What an edit file holds."""
 
     sections: list
-    claims: list
-    findings: list
+    sayings: dict
+
+    def all(self, kind):
+        """What the edit says of this kind, in order."""
+        return self.sayings.get(kind, [])
 
 
 def read(text):
     """Takes an edit file apart."""
-    result = Edit([], [], [])
+    result = Edit([], {})
     for line in text.splitlines(keepends=True):
         section, saying = _SECTION.match(line), _SAYING.match(line)
         if section:
@@ -45,7 +50,7 @@ def read(text):
         elif result.sections:
             result.sections[-1].text += line
         elif saying:
-            (result.claims if saying[1] == "claim" else result.findings).append(saying[2])
+            result.sayings.setdefault(saying[1], []).append(saying[2])
     for section in result.sections:
         section.text = section.text.strip("\n") + "\n"
         if not section.whole:

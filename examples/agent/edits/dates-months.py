@@ -1,4 +1,5 @@
 # claim: months are counted over the turn of the year
+# learning: {"context": "inkwell: days and months", "discovery": "a month added as 30 days falls into the wrong month at the turn of a year", "rule": "Count months with inkwell.dates, never by adding days", "check": "! grep -rnE 'timedelta[(]days=(28|29|30|31)[)]' inkwell"}
 # file: inkwell/dates.py
 import calendar
 

@@ -26,6 +26,11 @@ def month_name(month):
     return "%04d-%02d" % month
 
 
+def week_of(day):
+    """The week of a day as the pair (year, week), as ISO 8601 counts them."""
+    raise NotImplementedError("week_of")
+
+
 def last_day(month):
     """The last day of a month, given as the pair (year, month)."""
     raise NotImplementedError("last_day")

@@ -11,6 +11,11 @@ def wrap_cell(text, width):
     raise NotImplementedError("wrap_cell")
 
 
+def as_markdown(rows, header):
+    """A Markdown table; a bar in a cell is escaped, a line break becomes `<br>`."""
+    raise NotImplementedError("as_markdown")
+
+
 def pad(text, width, align="left"):
     """Fills a text with spaces up to a width."""
     if align == "right":

@@ -3,7 +3,7 @@
 import datetime
 import unittest
 
-from inkwell.dates import DateError, last_day, month_name, month_of, months_between, parse_date
+from inkwell.dates import DateError, last_day, month_name, month_of, months_between, parse_date, week_of
 
 
 class DateTests(unittest.TestCase):
@@ -17,6 +17,15 @@ class DateTests(unittest.TestCase):
 
     def test_names_a_month(self):
         self.assertEqual(month_name(month_of(datetime.date(2025, 3, 1))), "2025-03")
+
+
+class WeekTests(unittest.TestCase):
+    def test_a_week_in_the_middle(self):
+        self.assertEqual(week_of(datetime.date(2025, 3, 5)), (2025, 10))
+
+    def test_the_turn_of_the_year(self):
+        self.assertEqual(week_of(datetime.date(2024, 12, 30)), (2025, 1))
+        self.assertEqual(week_of(datetime.date(2027, 1, 1)), (2026, 53))
 
 
 class MonthTests(unittest.TestCase):

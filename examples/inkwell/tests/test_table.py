@@ -2,7 +2,7 @@
 
 import unittest
 
-from inkwell.table import align_decimal, pad, render, wrap_cell
+from inkwell.table import align_decimal, as_markdown, pad, render, wrap_cell
 
 
 class RenderTests(unittest.TestCase):
@@ -20,6 +20,14 @@ class RenderTests(unittest.TestCase):
 
     def test_center(self):
         self.assertEqual(pad("ab", 6, "center"), "  ab  ")
+
+
+class MarkdownTests(unittest.TestCase):
+    def test_a_table(self):
+        self.assertEqual(as_markdown([["a", "1"]], ["name", "sum"]), "| name | sum |\n| --- | --- |\n| a | 1 |\n")
+
+    def test_bars_and_line_breaks(self):
+        self.assertEqual(as_markdown([["a|b", "c\nd"]], ["x", "y"]).splitlines()[2], r"| a\|b | c<br>d |")
 
 
 class WrapTests(unittest.TestCase):
