@@ -116,7 +116,6 @@ struct CollectedJson {
 /// The JSON line of `workspace-pulse`.
 #[derive(Serialize, Deserialize)]
 struct LookJson {
-    head: Option<String>,
     commits: u32,
     changed_count: u32,
     fingerprint: String,

@@ -21,6 +21,9 @@ const PROGRESS_LOOK: Duration = Duration::from_millis(500);
 /// Longest progress that is told at once, in bytes.
 const PROGRESS_BYTES_MAX: usize = 8 * 1024;
 
+/// Most reports of progress in one attempt: what comes later is shown with the heartbeats only.
+const PROGRESS_REPORTS_MAX: u32 = 500;
+
 /// Longest pause between two looks at the work, unless looking itself is slow.
 const LOOK_PAUSE_MAX: Duration = Duration::from_secs(10);
 
@@ -69,11 +72,16 @@ impl<'a> Watch<'a> {
     async fn tell_progress(&self) -> Infallible {
         let mut ticks = tokio::time::interval(PROGRESS_LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut reports = 0;
         loop {
             ticks.tick().await;
             let texts = self.outbox.progress(&mut self.progress.borrow_mut());
             let Some(last) = texts.last() else { continue };
             self.lease.note(last);
+            if reports == PROGRESS_REPORTS_MAX {
+                continue;
+            }
+            reports += 1;
             let text = cut(&texts.join("\n"), PROGRESS_BYTES_MAX).to_owned();
             self.lease.reporter.progress(text).await;
         }
@@ -131,7 +139,7 @@ impl<'a> Watch<'a> {
 
 /// What a look shows. Counts only grow: an agent may take commits back, but it made them.
 fn see(pulse: &mut Pulse, look: Look) {
-    let Look { head: _, commits, changed, changed_count, fingerprint } = look;
+    let Look { commits, changed, changed_count, fingerprint } = look;
     pulse.commits = pulse.commits.max(commits);
     (pulse.changed, pulse.changed_count, pulse.fingerprint) = (changed, changed_count, fingerprint);
 }

@@ -11,7 +11,7 @@ mod support;
 use std::time::Duration;
 
 use cantus_proto::message::{
-    Commits, Defect, Exit, FailureKind, HeartbeatReply, Isolation, LeaseEvent, Work,
+    Commits, Defect, Exit, FailureKind, HeartbeatReply, Isolation, LeaseEvent, Proposal, Work,
 };
 use support::{MIB, PATIENCE, ROLE, Stage, exits_with, git, until};
 
@@ -76,6 +76,22 @@ async fn a_shell_script_is_a_complete_agent() {
         format!("{depth:?}").matches(": ").count(),
         "{depth:?}"
     );
+}
+
+/// The script of docs/AGENTS.md, as it stands there.
+#[tokio::test]
+async fn the_documented_agent_works() {
+    let mut stage = stage().await;
+    let document = include_str!("../../docs/AGENTS.md");
+    let script = document.split("```").find_map(|block| block.strip_prefix("sh\n")).unwrap();
+    let child = leased(&mut stage, Work::Produce, script).await;
+    exits_with(child, 0).await;
+    let LeaseEvent::Result(result) = stage.next().await else { panic!("no result") };
+    assert_eq!(result.findings, Vec::<String>::new());
+    assert_eq!((result.claims.len(), result.learnings.len()), (1, 1));
+    assert_eq!(result.proposals, [Proposal::Done]);
+    stage.receive(&result.bundle.unwrap()).await;
+    assert_eq!(stage.got("src/hello.txt"), "hello");
 }
 
 #[tokio::test]

@@ -46,11 +46,8 @@ const QUOTE_BYTES_MAX: usize = 120;
 pub(super) fn markers() -> Result<Vec<String>, git2::Error> {
     let nothing: [&Path; 0] = [];
     let repository = Repository::open_ext(".", RepositoryOpenFlags::FROM_ENV, nothing)?;
-    let index = match std::env::var_os("GIT_INDEX_FILE") {
-        // `git commit -a` and `git commit PATH` stage into an index of their own.
-        Some(path) => Index::open(Path::new(&path))?,
-        None => repository.index()?,
-    };
+    // From the environment, since `git commit -a` and `git commit PATH` stage into an index of their own.
+    let index = repository.index()?;
     markers_of(&repository, &index)
 }
 

@@ -55,9 +55,7 @@ pub(super) fn parse_look(answer: &[u8]) -> Result<Look, String> {
     let end = answer.iter().position(|byte| *byte == b'\n').ok_or("there is no first line")?;
     let json: LookJson =
         serde_json::from_slice(&answer[..end]).map_err(|error| error.to_string())?;
-    let head = json.head.as_deref().map(CommitId::new).transpose();
     Ok(Look {
-        head: head.map_err(|error| error.to_string())?,
         commits: json.commits,
         changed: split(&answer[end + 1..]).into_iter().collect(),
         changed_count: json.changed_count,

@@ -188,7 +188,6 @@ fn compare(arguments: &CompareArgs) -> Result<(), ServeError> {
 fn pulse(arguments: &PulseArgs) -> Result<(), ServeError> {
     let seen = look(&arguments.tree, &CommitId::new(&arguments.base)?)?;
     let json = LookJson {
-        head: seen.head.map(|head| head.to_string()),
         commits: seen.commits,
         changed_count: seen.changed_count,
         fingerprint: seen.fingerprint,

@@ -29,16 +29,12 @@ fn anything_else_is_refused() {
 
 #[test]
 fn a_look_is_a_line_and_raw_paths() {
-    let line =
-        b"{\"head\":null,\"commits\":2,\"changed_count\":3,\"fingerprint\":\"f\"}\na\nb\0\xff\0";
-    let Look { head, commits, changed, changed_count, fingerprint } = parse_look(line).unwrap();
-    assert_eq!((head, commits, changed_count, fingerprint.as_str()), (None, 2, 3, "f"));
+    let line = b"{\"commits\":2,\"changed_count\":3,\"fingerprint\":\"f\"}\na\nb\0\xff\0";
+    let Look { commits, changed, changed_count, fingerprint } = parse_look(line).unwrap();
+    assert_eq!((commits, changed_count, fingerprint.as_str()), (2, 3, "f"));
     assert_eq!(changed, [b"a\nb".to_vec(), vec![0xff]]);
-    for bad in [
-        &b""[..],
-        b"{}\n",
-        b"{\"head\":\"../x\",\"commits\":2,\"changed_count\":3,\"fingerprint\":\"f\"}\n",
-    ] {
+    for bad in [&b""[..], b"{}\n", b"{\"commits\":-1,\"changed_count\":3,\"fingerprint\":\"f\"}\n"]
+    {
         assert!(parse_look(bad).is_err());
     }
 }

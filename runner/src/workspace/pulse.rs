@@ -27,8 +27,6 @@ const HASHED_BYTES_MAX: u64 = 1024 * 1024;
 /// One look at a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
-    /// Where the agent's HEAD is, if it is anywhere.
-    pub head: Option<CommitId>,
     /// Since the base.
     pub commits: u32,
     /// At most 64 of the paths that differ from the base.
@@ -64,7 +62,6 @@ pub(crate) fn look(tree: &Path, base: &CommitId) -> Result<Look, WorkspaceError>
     }
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(Look {
-        head: head.and_then(|id| CommitId::new(id.to_string()).ok()),
         commits: count(commits),
         changed_count: count(changed.len()),
         changed: changed.into_iter().take(CHANGED_MAX).map(|(path, _)| path).collect(),
