@@ -126,7 +126,7 @@ impl Stage {
             target: "refs/heads/main".to_owned(),
             base_min: self.base.clone(),
             work,
-            route: cantus_proto::message::Route::default(),
+            route: Route::default(),
             preamble: None,
             learnings: vec![],
             limits: AttemptLimits {
