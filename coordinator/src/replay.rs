@@ -290,4 +290,4 @@ fn settings() -> Settings {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

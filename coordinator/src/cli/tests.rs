@@ -4,6 +4,7 @@ mod answers;
 mod commands;
 mod fake;
 mod files;
+mod replaying;
 mod watching;
 
 use clap::Parser as _;

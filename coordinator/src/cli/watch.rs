@@ -48,6 +48,25 @@ struct Live {
     changed: bool,
     still: u32,
     away: Option<String>,
+    clock: Clock,
+}
+
+/// The coordinator's clock, as far as this machine knows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Clock {
+    ahead_ms: i64,
+}
+
+impl Clock {
+    /// As a view tells it; a coordinator that tells nothing is believed to have this machine's.
+    fn of(view: &RunView, here_ms: u64) -> Self {
+        let there = if view.server_ms == 0 { here_ms } else { view.server_ms };
+        Self { ahead_ms: i64::try_from(i128::from(there) - i128::from(here_ms)).unwrap_or(0) }
+    }
+
+    fn at(self, here_ms: u64) -> u64 {
+        here_ms.saturating_add_signed(self.ahead_ms)
+    }
 }
 
 /// Follows the run and says how it ended.
@@ -129,11 +148,13 @@ impl Show {
         match self {
             Self::Json => output.json(&json::run(view), true),
             Self::Lines(lines) => {
-                let text = lines.update(view, now().0, output.paint);
+                let now_ms = Clock::of(view, now().0).at(now().0);
+                let text = lines.update(view, now_ms, output.paint);
                 output.print(&text)
             }
             Self::Live(live) => {
                 (live.changed, live.away) = (true, None);
+                live.clock = Clock::of(view, now().0);
                 Ok(())
             }
         }
@@ -152,7 +173,8 @@ impl Show {
     }
 
     fn end(&mut self, view: &RunView, output: &mut Output<'_>) -> io::Result<()> {
-        let canvas = Canvas { now_ms: now().0, width: None, paint: output.paint };
+        let now_ms = Clock::of(view, now().0).at(now().0);
+        let canvas = Canvas { now_ms, width: None, paint: output.paint };
         match self {
             Self::Json => return Ok(()),
             Self::Lines(_) => {}
@@ -177,7 +199,8 @@ impl Live {
             return Ok(());
         }
         (self.changed, self.still, self.size) = (false, 0, Some(size));
-        let canvas = Canvas { now_ms: now().0, width: None, paint: output.paint };
+        let now_ms = self.clock.at(now().0);
+        let canvas = Canvas { now_ms, width: None, paint: output.paint };
         let rows = size.rows.saturating_sub(usize::from(self.away.is_some()));
         let mut lines = frame::lines(view, Size { rows, ..size }, canvas);
         if let Some(away) = &self.away {
@@ -189,5 +212,20 @@ impl Live {
             ));
         }
         output.print(&self.redraw.update(lines, size.columns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_by_the_coordinators_clock() {
+        let view = |server_ms| RunView { server_ms, ..Default::default() };
+        for (there, here, later, shown) in
+            [(5_000, 1_000, 1_500, 5_500), (1_000, 5_000, 5_500, 1_500), (0, 5_000, 5_500, 5_500)]
+        {
+            assert_eq!(Clock::of(&view(there), here).at(later), shown);
+        }
     }
 }

@@ -23,7 +23,7 @@ pub(in crate::cli) async fn status(
     let mut api = client.api.clone();
     let request = StatusRequest { run: args.run.clone().unwrap_or_default() };
     let runs = client.answer(ANSWER_MAX, api.status(request)).await?.runs;
-    let now_ms = now().0;
+    let now_ms = runs.first().map_or(0, |view| clock(view.server_ms));
     if args.server.json {
         let documents: Vec<Value> = runs.iter().map(documents::run).collect();
         output.json(&json!({ "runs": documents }), false)?;
@@ -36,6 +36,11 @@ pub(in crate::cli) async fn status(
         output.print(&run::table(&runs, now_ms, output.paint))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Ages are by the coordinator's clock, which may be another than this machine's; an older one does not tell it.
+fn clock(server_ms: u64) -> u64 {
+    if server_ms == 0 { now().0 } else { server_ms }
 }
 
 /// `cantus queue`
@@ -69,7 +74,7 @@ pub(in crate::cli) async fn item(
     if args.server.json {
         output.json(&documents::item(&view), false)?;
     } else {
-        output.print(&item::item(&view, now().0, output.paint))?;
+        output.print(&item::item(&view, clock(view.server_ms), output.paint))?;
     }
     Ok(Exit::Ok)
 }

@@ -2,7 +2,10 @@
 
 use cantus_proto::ids::Digest;
 use cantus_proto::message::Isolation;
-use cantus_proto::wire::v1::{AttemptView, Blob, ItemView, QueueView, RequeueResponse, RunView};
+use cantus_proto::wire::v1::{
+    ApproveResponse, AttemptView, Blob, GateFinding, ItemView, QueueView, RequeueResponse,
+    RetryResponse, RunView,
+};
 use serde_json::Value;
 use tonic::Status;
 
@@ -75,6 +78,50 @@ async fn requeue_puts_back_or_says_why_not() {
         (refused.exit, refused.notes.as_str()),
         (Exit::Failed, "cantus: refused: item a has landed\n")
     );
+}
+
+#[tokio::test]
+async fn findings_are_let_through_by_name_and_shown() {
+    let finding = GateFinding {
+        rule: "test-skipped".to_owned(),
+        path: b"tests/a.rs".to_vec(),
+        line: 7,
+        text: "is skipped".to_owned(),
+    };
+    let answer = ApproveResponse { attempt: 2, findings: vec![finding] };
+    let fake = Fake::start(Answers { approve: Ok(answer), ..Answers::default() });
+    let done = cantus(fake.home(), &["approve", "nightly", "a", "--by", "kim"]).await;
+    assert_eq!(
+        done.out,
+        "let through by kim: what the gates found in attempt 2 of item a of run nightly\n  \
+           tests/a.rs:7: [test-skipped] is skipped\n\
+         it is verified like any other result\nfollow it: cantus watch nightly\n"
+    );
+    let json = cantus(fake.home(), &["approve", "nightly", "a", "--by", "kim", "--json"]).await;
+    let document: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((&document["by"], &document["findings"][0]["line"]), (&"kim".into(), &7.into()));
+    assert_eq!(fake.asked.lock().unwrap()[0], "approve nightly a by kim");
+    let refusal = Status::failed_precondition("no gate keeps it out");
+    let fake = Fake::start(Answers { approve: Err(refusal), ..Answers::default() });
+    let refused = cantus(fake.home(), &["approve", "r", "a", "--by", "kim"]).await;
+    assert_eq!(
+        (refused.exit, refused.notes.as_str()),
+        (Exit::Failed, "cantus: refused: no gate keeps it out\n")
+    );
+}
+
+#[tokio::test]
+async fn a_check_runs_again_for_a_reason() {
+    let fake =
+        Fake::start(Answers { retry: Ok(RetryResponse { attempt: 3 }), ..Answers::default() });
+    let line = ["retry", "nightly", "a", "--hypothesis", "the disk was full\u{1b}"];
+    let done = cantus(fake.home(), &line).await;
+    assert_eq!(
+        done.out,
+        "the result of attempt 3 of item a of run nightly is checked again: the disk was full\\u{1b}\n\
+         follow it: cantus watch nightly\n"
+    );
+    assert_eq!(fake.asked.lock().unwrap()[0], "retry nightly a: the disk was full\u{1b}");
 }
 
 fn with_logs(logs: &[Option<&[u8]>]) -> ItemView {
