@@ -16,5 +16,7 @@ mod leases;
 mod replays;
 #[path = "kernel/restarts.rs"]
 mod restarts;
+#[path = "kernel/steering.rs"]
+mod steering;
 #[path = "kernel/submission.rs"]
 mod submission;

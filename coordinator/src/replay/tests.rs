@@ -44,6 +44,18 @@ pub(crate) struct Past {
 }
 
 impl Past {
+    /// What the coordinator knew of all runs after this message.
+    pub(crate) fn core_after(&self, sequence: u64) -> Core {
+        let plan = plan::decode(&self.plan).unwrap();
+        let mut core = Core::new(settings());
+        for entry in self.entries.iter().filter(|entry| entry.sequence <= sequence) {
+            for record in wire::decode(&entry.batch).unwrap().records(Some(&plan)).unwrap() {
+                core.apply(&record).unwrap();
+            }
+        }
+        core
+    }
+
     fn tell(&mut self, event: Event) {
         let step = self.core.step(self.now, event);
         assert_eq!(step.refused, Vec::<String>::new());

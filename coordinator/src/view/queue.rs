@@ -63,3 +63,43 @@ fn unserved_from(core: &Core, role: &RoleName) -> Option<Millis> {
     let (oldest, ..) = queue.queued.first()?;
     (queue.leased == 0).then(|| oldest.plus(UNSERVED_AFTER_MS))
 }
+
+#[cfg(test)]
+mod tests {
+    use cantus_core::event::ItemIndex;
+
+    use super::*;
+    use crate::replay::tests::{BEGAN, past};
+    use crate::view;
+
+    /// Q36
+    #[test]
+    fn what_nobody_takes_is_told_after_a_while() {
+        // After two submissions, both first items are queued and nobody works.
+        let core = past().core_after(2);
+        let due = BEGAN.plus(UNSERVED_AFTER_MS);
+        let before = Millis(due.0 - 1);
+        assert_eq!(unserved(&core, before), Unserved::new());
+        assert_eq!(next_unserved(&core, before), Some(due));
+        let found = unserved(&core, due);
+        assert_eq!(next_unserved(&core, due), None);
+        let why = "no pool takes work of role worker: start one with that role, or change the item's role";
+        assert_eq!(found.values().collect::<Vec<_>>(), [why]);
+        let run = view::find_run(&core, "nightly").unwrap();
+        let told = |now| view::run_now(run, &unserved(&core, now), now);
+        assert_eq!(told(due).items[0].unschedulable, why);
+        assert_eq!(told(due).items[1].unschedulable, "", "what waits for others needs no pool yet");
+        assert_eq!(
+            (told(before).items[0].unschedulable.as_str(), told(due).server_ms),
+            ("", due.0)
+        );
+        let item = view::item_now(run, ItemIndex(0), &found, due);
+        assert_eq!(item.summary.unwrap().unschedulable, why);
+        let queue = queues(&core, due).queues.into_iter().find(|q| q.role == "worker").unwrap();
+        assert_eq!((queue.unschedulable.as_str(), queue.depth), (why, 2));
+        // Somebody who works in that role may take it next.
+        let leased = past().core_after(3);
+        assert_eq!(unserved(&leased, Millis(u64::MAX)), Unserved::new());
+        assert_eq!(next_unserved(&leased, BEGAN), None);
+    }
+}

@@ -27,7 +27,7 @@ async fn any_moment_is_shown_as_status_shows_it() {
         then.out,
         "after sequence 4, 2026-11-30T18:14:23Z\n\
          run nightly  running\n\
-         spent 0 tokens (800 reserved)\n\
+         spent 0 tokens (750 reserved)\n\
          ● base     working      1/2     0.0s  worker-1 on alpha\n\
          └─ · next  waiting                    needs base\n\
          [░░░░░░░░░░░░░░░░░░░░░░░░]  0/2  0%  2m00s  1 working, 1 waiting\n",
