@@ -22,6 +22,7 @@ pub mod prices;
 pub mod progress_heartbeat;
 mod queue;
 pub mod record;
+pub mod report;
 mod results;
 pub mod routing;
 pub mod rules;

@@ -13,6 +13,7 @@ mod leases;
 mod life;
 mod outside;
 mod repeats;
+mod report;
 mod results;
 pub(crate) mod samples;
 mod simulation;
