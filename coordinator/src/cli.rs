@@ -11,15 +11,15 @@ pub mod exit;
 mod json;
 mod ops;
 mod output;
-mod paint;
+pub(crate) mod paint;
 mod plan_file;
 mod proof;
 mod render;
-mod state;
-mod table;
+pub(crate) mod state;
+pub(crate) mod table;
 mod terminal;
-mod text;
-mod time;
+pub(crate) mod text;
+pub(crate) mod time;
 mod tree;
 mod trust;
 mod watch;
@@ -30,7 +30,7 @@ mod tests;
 use std::io::{self, IsTerminal as _};
 
 use args::{Cli, Command};
-use commands::{audit, evidence, logs, plan, replay, steer, views};
+use commands::{audit, evidence, export, logs, plan, replay, report, steer, views};
 use exit::Exit;
 use output::Output;
 use paint::{Ink, Paint};
@@ -99,6 +99,8 @@ async fn dispatch(cli: Cli, output: &mut Output<'_>) -> anyhow::Result<Exit> {
         Command::Retry(args) => steer::retry(home, args, output).await,
         Command::Replay(args) => replay::replay(home, args, output).await,
         Command::Evidence(args) => evidence::evidence(home, args, output).await,
+        Command::Report(args) => report::report(home, args, output).await,
+        Command::Export(args) => export::export(home, args, output).await,
         Command::Audit(args) => audit::audit(home, args, output),
     }
 }

@@ -86,6 +86,8 @@ pub struct Remarks {
     pub attempts_before_requeue: usize,
     /// Items that do parts of it.
     pub parts: Vec<ItemIndex>,
+    /// Its landing was found on the target; what the journal knew of it was lost.
+    pub recovered: bool,
 }
 
 /// Where an item is.

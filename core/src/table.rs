@@ -165,6 +165,9 @@ impl Item {
             F::Landed(..) | F::Recovered(_) => {
                 self.defect = None;
                 self.cancel_wanted = false;
+                if matches!(fact, F::Recovered(_)) {
+                    self.remarks_mut().recovered = true;
+                }
             }
             _ => {}
         }

@@ -10,6 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::time::{self, Given};
 
 mod examples;
+mod report;
+
+pub use report::{ExportArgs, ReportArgs};
 
 /// Heading of the options that every command has.
 const EVERYWHERE: &str = "Options of every command";
@@ -100,6 +103,12 @@ pub enum Command {
     /// List, check and export the signed evidence of an item
     #[command(after_help = examples::EVIDENCE)]
     Evidence(EvidenceArgs),
+    /// Say what a run came to: its class, figures, costs, and who or what caused each failure
+    #[command(after_help = report::REPORT)]
+    Report(ReportArgs),
+    /// Write a run as files: task, state, memory, evidence, artifacts, traces, reports
+    #[command(after_help = report::EXPORT)]
+    Export(ExportArgs),
     /// Check that each landed commit has valid evidence for its exact tree; needs no coordinator
     #[command(after_help = examples::AUDIT)]
     Audit(AuditArgs),

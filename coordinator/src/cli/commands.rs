@@ -2,8 +2,10 @@
 
 pub(super) mod audit;
 pub(super) mod evidence;
+pub(super) mod export;
 pub(super) mod logs;
 pub(super) mod plan;
 pub(super) mod replay;
+pub(super) mod report;
 pub(super) mod steer;
 pub(super) mod views;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::error::CliError;
+use crate::export::ExportError;
 
 /// What a command's exit code says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,9 @@ impl Exit {
     pub fn of(error: &anyhow::Error) -> Self {
         if let Some(error) = error.downcast_ref::<CliError>() {
             return error.exit();
+        }
+        if error.is::<ExportError>() {
+            return Self::Usage;
         }
         let pipe_closed = error.chain().any(|cause| {
             let cause = cause.downcast_ref::<std::io::Error>();

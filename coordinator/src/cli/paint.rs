@@ -8,7 +8,7 @@ const RESET: &str = "\u{1b}[0m";
 
 /// A colour or weight by what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(crate) enum Ink {
     /// Went well.
     Good,
     /// Is at work.
@@ -38,16 +38,16 @@ impl Ink {
 
 /// Whether to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Paint(bool);
+pub(crate) struct Paint(bool);
 
 impl Paint {
     #[cfg(test)]
-    pub(super) const NEVER: Self = Self(false);
+    pub(crate) const NEVER: Self = Self(false);
     #[cfg(test)]
-    pub(super) const ALWAYS: Self = Self(true);
+    pub(crate) const ALWAYS: Self = Self(true);
 
     /// `auto` means: on a terminal that can, unless <https://no-color.org> asks for none.
-    pub(super) fn choose(choice: ColorChoice, terminal: bool) -> Self {
+    pub(crate) fn choose(choice: ColorChoice, terminal: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match choice {
             ColorChoice::Always => Self(true),
@@ -57,7 +57,7 @@ impl Paint {
     }
 
     /// The text in this ink. It must be escaped already.
-    pub(super) fn ink(self, ink: Ink, text: &str) -> String {
+    pub(crate) fn ink(self, ink: Ink, text: &str) -> String {
         if self.0 && !text.is_empty() {
             format!("{ESCAPE}[{}m{text}{RESET}", ink.code())
         } else {
@@ -67,12 +67,12 @@ impl Paint {
 }
 
 /// Columns of a painted line.
-pub(super) fn columns(painted: &str) -> usize {
+pub(crate) fn columns(painted: &str) -> usize {
     pieces(painted).iter().map(|(_, shown)| text::columns(shown)).sum()
 }
 
 /// A painted line, cut to so many columns.
-pub(super) fn clip(painted: &str, columns_max: usize) -> String {
+pub(crate) fn clip(painted: &str, columns_max: usize) -> String {
     if columns(painted) <= columns_max {
         return painted.to_owned();
     }
@@ -110,7 +110,7 @@ fn pieces(painted: &str) -> Vec<(&str, &str)> {
 }
 
 /// A terminal that says that it can neither colour nor move its cursor.
-pub(super) fn terminal_is_dumb() -> bool {
+pub(crate) fn terminal_is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term == "dumb")
 }
 

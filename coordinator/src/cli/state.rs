@@ -4,7 +4,7 @@ use super::paint::Ink;
 
 /// What a state means to somebody who waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// Somebody or something is at it.
     Active,
     /// Wants a person.
@@ -19,15 +19,15 @@ pub(super) enum Phase {
 
 /// How a state looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
+pub(crate) struct Look {
     /// One column wide.
-    pub(super) sign: &'static str,
-    pub(super) ink: Ink,
-    pub(super) phase: Phase,
+    pub(crate) sign: &'static str,
+    pub(crate) ink: Ink,
+    pub(crate) phase: Phase,
 }
 
 /// How an item's state looks. A word that this version does not know looks like work.
-pub(super) fn item(state: &str) -> Look {
+pub(crate) fn item(state: &str) -> Look {
     let (sign, ink, phase) = match state {
         "waiting" => ("·", Ink::Dim, Phase::Later),
         "ready" | "queued" => ("○", Ink::Warning, Phase::Next),
@@ -44,12 +44,12 @@ pub(super) fn item(state: &str) -> Look {
 }
 
 /// Whether nothing automatic will change an item in this state.
-pub(super) fn has_ended(state: &str) -> bool {
+pub(crate) fn has_ended(state: &str) -> bool {
     matches!(item(state).phase, Phase::Stuck | Phase::Done)
 }
 
 /// How a run's state looks.
-pub(super) fn run(state: &str) -> Ink {
+pub(crate) fn run(state: &str) -> Ink {
     match state {
         "completed" => Ink::Good,
         "failed" => Ink::Bad,
@@ -59,7 +59,7 @@ pub(super) fn run(state: &str) -> Ink {
 }
 
 /// The order in which counts of states are told: what has ended first, then backwards along the way.
-pub(super) const ORDER: [&str; 13] = [
+pub(crate) const ORDER: [&str; 13] = [
     "landed",
     "reported",
     "parked",
@@ -76,7 +76,7 @@ pub(super) const ORDER: [&str; 13] = [
 ];
 
 /// `7 landed, 2 working, 1 parked`: how many items are in each state.
-pub(super) fn counts<'s>(states: impl Iterator<Item = &'s str>) -> String {
+pub(crate) fn counts<'s>(states: impl Iterator<Item = &'s str>) -> String {
     let mut counts = std::collections::BTreeMap::new();
     for state in states {
         *counts.entry(state).or_insert(0_usize) += 1;

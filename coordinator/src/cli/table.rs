@@ -8,7 +8,7 @@ const GAP: &str = "  ";
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     text: String,
     ink: Option<Ink>,
     right: bool,
@@ -16,27 +16,27 @@ pub(super) struct Cell {
 
 impl Cell {
     /// Escapes the text.
-    pub(super) fn new(text: impl AsRef<str>) -> Self {
+    pub(crate) fn new(text: impl AsRef<str>) -> Self {
         Self { text: text::safe(text.as_ref()), ink: None, right: false }
     }
 
     /// Escapes the text and cuts it.
-    pub(super) fn cut(text: impl AsRef<str>, columns_max: usize) -> Self {
+    pub(crate) fn cut(text: impl AsRef<str>, columns_max: usize) -> Self {
         Self { text: text::cut(text.as_ref(), columns_max), ink: None, right: false }
     }
 
     /// To the right edge of its column, as numbers are.
-    pub(super) fn number(text: impl ToString) -> Self {
+    pub(crate) fn number(text: impl ToString) -> Self {
         Self { text: text.to_string(), ink: None, right: true }
     }
 
-    pub(super) fn ink(self, ink: Ink) -> Self {
+    pub(crate) fn ink(self, ink: Ink) -> Self {
         Self { ink: Some(ink), ..self }
     }
 }
 
 /// Lines with a heading, each ended by a newline.
-pub(super) fn render(heading: &[&str], rows: &[Vec<Cell>], paint: Paint) -> String {
+pub(crate) fn render(heading: &[&str], rows: &[Vec<Cell>], paint: Paint) -> String {
     let mut widths: Vec<usize> = heading.iter().map(|title| text::columns(title)).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

@@ -5,6 +5,7 @@ mod commands;
 mod fake;
 mod files;
 mod replaying;
+mod reports;
 mod watching;
 
 use clap::Parser as _;

@@ -6,10 +6,10 @@
 use unicode_width::UnicodeWidthChar as _;
 
 /// Longest text shown of one field in a list, in characters: a few screen lines. `--json` has all of it.
-pub(super) const PROSE_CHARS_MAX: usize = 2_000;
+pub(crate) const PROSE_CHARS_MAX: usize = 2_000;
 
 /// Most lines shown of one text with several lines; `--json` and `logs` have all of them.
-pub(super) const PROSE_LINES_MAX: usize = 30;
+pub(crate) const PROSE_LINES_MAX: usize = 30;
 
 /// Whether a character changes how others are shown instead of showing itself.
 fn is_unsafe(c: char) -> bool {
@@ -30,14 +30,14 @@ fn push_safe(c: char, to: &mut String) {
 }
 
 /// The text on one line, with what cannot be shown escaped.
-pub(super) fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     text.chars().for_each(|c| push_safe(c, &mut shown));
     shown
 }
 
 /// As [`safe`], but line breaks and tabs stay: for logs and for messages of several lines.
-pub(super) fn safe_lines(text: &str) -> String {
+pub(crate) fn safe_lines(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -49,7 +49,7 @@ pub(super) fn safe_lines(text: &str) -> String {
 }
 
 /// The first so many characters, and a sign that there was more.
-pub(super) fn bounded(text: &str, chars_max: usize) -> String {
+pub(crate) fn bounded(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -57,12 +57,12 @@ pub(super) fn bounded(text: &str, chars_max: usize) -> String {
 }
 
 /// Columns that a text takes. Escape sequences of our own must not be in it.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
 /// The text on one line, escaped, and cut to so many columns.
-pub(super) fn cut(text: &str, columns_max: usize) -> String {
+pub(crate) fn cut(text: &str, columns_max: usize) -> String {
     // A few characters for each column, because marks have no width; the rest is not even looked at.
     let text = safe(&bounded(text, columns_max.saturating_mul(4).max(64)));
     if columns(&text) <= columns_max {
@@ -85,7 +85,7 @@ pub(super) fn cut(text: &str, columns_max: usize) -> String {
 }
 
 /// As [`cut`], but the end stays: for names that differ at their end.
-pub(super) fn tail(text: &str, columns_max: usize) -> String {
+pub(crate) fn tail(text: &str, columns_max: usize) -> String {
     let text = safe(&bounded(text, PROSE_CHARS_MAX));
     let mut excess = columns(&text).saturating_sub(columns_max);
     if excess == 0 {
@@ -102,13 +102,13 @@ pub(super) fn tail(text: &str, columns_max: usize) -> String {
 }
 
 /// The text with spaces behind it, so that it takes so many columns.
-pub(super) fn padded(text: &str, width: usize) -> String {
+pub(crate) fn padded(text: &str, width: usize) -> String {
     let spaces = width.saturating_sub(columns(text));
     format!("{text}{}", " ".repeat(spaces))
 }
 
 /// A text of several lines: escaped, bounded, each line behind the indent.
-pub(super) fn block(text: &str, indent: &str) -> String {
+pub(crate) fn block(text: &str, indent: &str) -> String {
     let mut shown = String::new();
     let text = bounded(text.trim_end(), PROSE_CHARS_MAX);
     for (number, line) in text.lines().enumerate() {
@@ -122,7 +122,7 @@ pub(super) fn block(text: &str, indent: &str) -> String {
 }
 
 /// The text as one word of a shell command that a person may copy.
-pub(super) fn shell_word(text: &str) -> String {
+pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();
@@ -131,19 +131,19 @@ pub(super) fn shell_word(text: &str) -> String {
 }
 
 /// The first twelve characters of a hex id: enough to tell, short enough for a line.
-pub(super) fn short(id: &str) -> String {
+pub(crate) fn short(id: &str) -> String {
     let (kind, hex) = id.split_once(':').map_or(("", id), |(kind, hex)| (kind, hex));
     let hex: String = safe(hex).chars().take(12).collect();
     if kind.is_empty() { hex } else { format!("{}:{hex}", cut(kind, 12)) }
 }
 
 /// `1 item`, `2 items`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// `1 criterion`, `2 criteria`.
-pub(super) fn criteria(number: usize) -> String {
+pub(crate) fn criteria(number: usize) -> String {
     if number == 1 { "1 criterion".to_owned() } else { format!("{number} criteria") }
 }
 

@@ -4,7 +4,7 @@
 const SECOND_MS: u64 = 1_000;
 
 /// `0.4s`, `12s`, `1m03s`, `2h05m`, `3d04h`: two units at most.
-pub(super) fn elapsed(milliseconds: u64) -> String {
+pub(crate) fn elapsed(milliseconds: u64) -> String {
     let seconds = milliseconds / SECOND_MS;
     match seconds {
         0..10 => format!("{}.{}s", seconds, milliseconds % SECOND_MS / 100),
@@ -16,7 +16,7 @@ pub(super) fn elapsed(milliseconds: u64) -> String {
 }
 
 /// As [`elapsed`], between two times; nothing before the start. A clock that goes backwards gives zero.
-pub(super) fn between(start_ms: u64, end_ms: u64, now_ms: u64) -> String {
+pub(crate) fn between(start_ms: u64, end_ms: u64, now_ms: u64) -> String {
     if start_ms == 0 {
         return String::new();
     }

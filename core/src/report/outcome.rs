@@ -87,12 +87,27 @@ pub(super) fn of(run: &Run) -> (Option<Class>, Vec<String>) {
         return (Some(Class::UnverifiedSuccess), vec![nowhere]);
     }
     let hands: Vec<String> = run.items.iter().flat_map(interventions).collect();
+    let found = match count(&is_recovered) {
+        0 => None,
+        found => {
+            Some(format!("{found} of them were found on the target: cantus audit checks them"))
+        }
+    };
     if hands.is_empty() {
         let alone = format!("all {all} items landed on evidence, and no person had a hand in it");
-        return (Some(Class::AutonomousVerifiedSuccess), vec![alone]);
+        return (
+            Some(Class::AutonomousVerifiedSuccess),
+            [alone].into_iter().chain(found).collect(),
+        );
     }
     let some = format!("{landed} of {all} items landed on evidence, with a person's help");
-    (Some(Class::AssistedVerifiedSuccess), std::iter::once(some).chain(hands).collect())
+    let reasons = [some].into_iter().chain(found).chain(hands).collect();
+    (Some(Class::AssistedVerifiedSuccess), reasons)
+}
+
+/// Its landing was found on the target, and the journal knows no more of it.
+fn is_recovered(item: &Item) -> bool {
+    item.remarks.as_deref().is_some_and(|remarks| remarks.recovered)
 }
 
 /// It waits for something that nobody decided to leave out.
@@ -128,10 +143,14 @@ pub(super) fn interventions(item: &Item) -> Vec<String> {
 ///
 /// Sound is a landing whose newest result was not kept out (or was let through by a person), that a later
 /// verification proved on the very tree that landed, with evidence for every criterion, by another container
-/// than the one that produced it.
+/// than the one that produced it. Of a landing that was recovered from the target, the journal's account was lost, and
+/// the evidence beside it was looked at when it was found.
 pub(crate) fn violations(item: &Item) -> Vec<String> {
     let State::Landed(landed) = &item.state else { return Vec::new() };
     let id = &item.id;
+    if is_recovered(item) {
+        return Vec::new();
+    }
     let Some((work, _)) = item.work() else {
         return vec![format!("{id} landed without a result")];
     };

@@ -39,7 +39,7 @@ impl Attempt {
             }
             F::Verified(..) => self.end(at, Outcome::Verified, name)?,
             F::Refuted(refutation) => self.refute(at, refutation, name)?,
-            F::Parked(_) | F::Cancelled => self.end(at, Outcome::Closed, name)?,
+            F::Parked(_) | F::Cancelled | F::Recovered(_) => self.end(at, Outcome::Closed, name)?,
             F::Approved(..) if event == AttemptEvent::Closed => {
                 self.end(at, Outcome::Closed, name)?;
             }

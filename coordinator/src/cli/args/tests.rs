@@ -27,7 +27,7 @@ fn every_command_of_the_issue_is_there() {
     let command = Cli::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     for name in
-        "demo up down init lint submit watch status queue item logs cancel requeue approve retry replay evidence audit serve pool"
+        "demo up down init lint submit watch status queue item logs cancel requeue approve retry replay evidence report export audit serve pool"
             .split(' ')
     {
         assert!(names.contains(&name), "{name}");

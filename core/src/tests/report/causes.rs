@@ -40,7 +40,7 @@ fn every_way_to_end_a_try_has_its_cause() {
         (Ending::Stalled, Cause::Agent),
     ] {
         let mut story = Story::of("a");
-        story.begin("a", Produce).end("a", ending, "why");
+        story.begin_for("a", Produce, ending).end("a", ending, "why");
         assert_eq!(causes(&story), [(1, cause)], "{ending:?}");
     }
 }
@@ -58,7 +58,7 @@ fn every_way_to_end_a_verification_in_vain_has_its_cause() {
         (Ending::Failed(FailureKind::Stopped), Cause::Infrastructure),
     ] {
         let mut story = Story::of("a");
-        story.offer("a", Produce).begin("a", Verify).end("a", ending, "why");
+        story.offer("a", Produce).begin_for("a", Verify, ending).end("a", ending, "why");
         assert_eq!(causes(&story), [(2, cause)], "{ending:?}");
     }
 }

@@ -135,6 +135,23 @@ fn a_state_that_contradicts_itself_is_unsafe_too() {
 }
 
 #[test]
+fn a_landing_that_was_found_on_the_target_is_accounted_for_there() {
+    let mut story = Story::of("a");
+    story.begin("a", Produce);
+    let landed = crate::item::Landed {
+        commit: commit("found"),
+        tree: tree("found"),
+        evidence: digest("found"),
+    };
+    story.fact("a", crate::record::ItemFact::Recovered(Box::new(landed)));
+    assert_eq!(class(&story), Some(Class::AutonomousVerifiedSuccess));
+    assert_eq!(
+        story.report().reasons[1],
+        "1 of them were found on the target: cantus audit checks them"
+    );
+}
+
+#[test]
 fn a_head_that_moved_is_not_held_against_the_landing() {
     let mut story = Story::of("a");
     story.offer("a", Produce).begin("a", Verify).verified("a");

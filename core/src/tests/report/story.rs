@@ -151,6 +151,12 @@ impl Story {
         self.fact(id, ItemFact::Ended(number, ending, why.to_owned()))
     }
 
+    /// Queued, and leased unless nobody comes.
+    pub(super) fn begin_for(&mut self, id: &str, kind: AttemptKind, ending: Ending) -> &mut Self {
+        self.queue(id, kind);
+        if ending == Ending::Unclaimed { self } else { self.lease(id) }
+    }
+
     /// The open try fails.
     pub(super) fn fail_open(&mut self, id: &str) -> &mut Self {
         self.end(id, Ending::Failed(FailureKind::Agent), "no")
