@@ -253,7 +253,8 @@ impl Core {
         if counts || known || item.saved.len() >= SAVED_MAX {
             return;
         }
-        self.commit_item(step, run, place, ItemFact::Saved(number, saved.commits, saved.reason));
+        let reason = crate::text::cut(saved.reason);
+        self.commit_item(step, run, place, ItemFact::Saved(number, saved.commits, reason));
     }
 
     /// A result that comes too late does not count, but its work is kept.

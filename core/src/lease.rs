@@ -16,11 +16,18 @@ impl Core {
         self.postpone(run, place, due.min(end));
     }
 
-    /// The bus was away, and every sign of life with it: all leases run anew, none beyond its hard end.
+    /// The bus was away, and every sign of life with it: all leases run anew, none beyond its hard end, and so does
+    /// the wait of what nobody could take.
     pub fn renew_leases(&mut self, now: Millis) {
         let held: Vec<(RunId, ItemIndex)> = self.leases.values().cloned().collect();
         for (run, place) in held {
             self.prolong(now, &run, place);
+        }
+        let queued = self.roles.values().flat_map(|queue| queue.queued.iter());
+        let queued: Vec<(RunId, ItemIndex)> =
+            queued.map(|(_, run, place)| (run.clone(), *place)).collect();
+        for (run, place) in queued {
+            self.postpone(&run, place, now.plus(self.settings.queue_wait_ms));
         }
     }
 

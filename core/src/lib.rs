@@ -7,6 +7,7 @@
 mod attempt;
 pub mod breaker;
 pub mod budget;
+mod check;
 mod checkpoint;
 mod decide;
 mod dispatch;

@@ -9,7 +9,7 @@ use super::super::event::{Event, Inspection};
 use super::super::record::Fact;
 use super::super::run::RunState;
 use super::super::{Core, Settings};
-use super::simulation::Random;
+use super::random::Random;
 use super::world::{LEASE_MS, START, World, failed, plan, settings, work};
 
 /// A run with something of everything in it: repairs, a conflict, losses, a head that moves, an end that is
@@ -59,9 +59,9 @@ fn an_event_that_comes_twice_decides_once() {
         let _ = core.step(*at, event.clone());
         let again = core.step(*at, event.clone());
         assert!(again.records.is_empty() && again.actions.is_empty(), "{event:?}: {again:?}");
-        core.check_indexes();
+        assert_eq!(core.check(), Vec::<String>::new());
     }
-    core.assert_same(&world.core);
+    assert_eq!(core.difference(&world.core), None);
 }
 
 #[test]

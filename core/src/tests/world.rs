@@ -166,7 +166,7 @@ impl World {
     }
 
     fn keep(&mut self, step: Step) -> usize {
-        self.core.check_indexes();
+        assert_eq!(self.core.check(), Vec::<String>::new());
         let records = step.records.len();
         self.journal.extend(step.records);
         self.actions.extend(step.actions);
