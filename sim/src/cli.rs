@@ -14,7 +14,7 @@ use crate::seed::live;
 const HELP: &str = "\
 Simulates the control plane under faults.
 
-  sim [--seeds N] [--seed S] [--threads N] [--until-failure] [--json] [--logs DIRECTORY]
+  sim [--seeds N] [--seed S] [--threads N] [--until-failure] [--json] [--logs DIRECTORY | --no-logs]
   sim --replay FILE
 
   --seeds N        how many seeds, 100 by default, or 1 with --seed
@@ -23,6 +23,7 @@ Simulates the control plane under faults.
   --until-failure  stop at the first failure
   --json           print one document
   --logs DIRECTORY where the event logs of failures go, by default where it is run
+  --no-logs        write none
   --replay FILE    run such a log again and compare it line by line
 
 Exit codes: 0 all is well, 1 a rule did not hold or the log differs, 2 usage.";
@@ -35,7 +36,7 @@ struct Options {
     threads: usize,
     until_failure: bool,
     json: bool,
-    logs: PathBuf,
+    logs: Option<PathBuf>,
     replay: Option<PathBuf>,
 }
 
@@ -69,7 +70,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
         threads: cores,
         until_failure: false,
         json: false,
-        logs: PathBuf::from("."),
+        logs: Some(PathBuf::from(".")),
         replay: None,
     };
     let (mut seeds, mut arguments) = (None, arguments.iter());
@@ -89,7 +90,8 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
             }
             "--until-failure" => options.until_failure = true,
             "--json" => options.json = true,
-            "--logs" => options.logs = PathBuf::from(value()?),
+            "--logs" => options.logs = Some(PathBuf::from(value()?)),
+            "--no-logs" => options.logs = None,
             "--replay" => options.replay = Some(PathBuf::from(value()?)),
             other => return Err(format!("there is no option {other}")),
         }
@@ -101,7 +103,8 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
 fn simulate(options: &Options) -> ExitCode {
     let mut report = batch(options.first, options.seeds, options.threads, options.until_failure);
     for failure in &mut report.failures {
-        failure.log = log::write(failure.seed, &options.logs)
+        let Some(directory) = &options.logs else { continue };
+        failure.log = log::write(failure.seed, directory)
             .map_err(|error| eprintln!("sim: the log of seed {}: {error}", failure.seed))
             .ok();
     }

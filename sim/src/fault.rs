@@ -114,7 +114,7 @@ faults! {
     /// Somebody else moves it without changing a file.
     HeadMovedEmpty 200,
     /// An effect of the hub fails for good.
-    EffectFailed 20,
+    EffectFailed 30,
     /// An effect is carried out and its answer is lost with the coordinator.
     AnswerLost 0,
     /// An effect's answer comes twice, once late.
@@ -124,7 +124,7 @@ faults! {
     /// The coordinator dies before it appends what it decided.
     KilledBeforeAppend 8,
     /// It dies between two appends of one turn.
-    KilledAmidAppends 100,
+    KilledAmidAppends 300,
     /// It dies when all is stored and nothing done.
     KilledAfterAppend 8,
     /// It dies after some of what it was to do.

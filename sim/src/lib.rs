@@ -23,5 +23,7 @@ mod random;
 pub mod report;
 mod results;
 mod seed;
+#[cfg(test)]
+mod tests;
 mod words;
 mod world;

@@ -6,7 +6,7 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// From now on panics are kept and not printed.
+/// From now on panics are kept, and not printed where a seed is lived.
 pub(crate) fn keep() {
     std::panic::set_hook(Box::new(|panic| {
         LAST.with(|last| *last.borrow_mut() = Some(panic.to_string().replace('\n', " ")));
