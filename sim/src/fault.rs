@@ -87,6 +87,8 @@ faults! {
     HandedInAgain 80,
     /// Wishes that mean nothing, or split an item into a cycle.
     NonsenseProposed 300,
+    /// An agent gives up and asks for a split, sound or not.
+    SplitAsked 200,
     /// Use of models that is not measured, or enormous.
     UsageUnknown 100,
     /// Somebody leases what the queue never gave them.

@@ -313,6 +313,12 @@ impl World {
     }
 
     fn work(&mut self, holder: &Holder) -> LeaseEvent {
+        if self.strikes(Fault::SplitAsked) {
+            let mut failed = Failed::new(FailureKind::Agent, "it is too big");
+            failed.proposals = self.diagnosis(holder, 8);
+            failed.usage = self.usage();
+            return LeaseEvent::Failed(failed);
+        }
         if self.strikes(Fault::AgentFails) {
             let kinds = [FailureKind::Agent, FailureKind::Workspace, FailureKind::TooLarge];
             let kind = kinds[self.random.place(kinds.len())];

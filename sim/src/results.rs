@@ -98,7 +98,13 @@ impl World {
             let done = holder.attempt.work.kind() != AttemptKind::Verify && self.random.chance(20);
             return if done { vec![Proposal::Done] } else { vec![] };
         }
+        self.diagnosis(holder, 0)
+    }
+
+    /// What an agent thinks should become of its item; from some number on only sound splits.
+    pub(crate) fn diagnosis(&mut self, holder: &Holder, from: u64) -> Vec<Proposal> {
         let own = holder.attempt.item.clone();
+        let sound = from > 0 && self.random.chance(60);
         let part = |id: &str, needs: &[&str], criteria: &[&str], paths: &[&str]| Part {
             id: item_id(id),
             goal: "a part".to_owned(),
@@ -108,7 +114,7 @@ impl World {
             needs: needs.iter().map(|id| item_id(id)).collect(),
         };
         let (first, second) = (format!("{own}-1"), format!("{own}-2"));
-        let remedy = match self.random.below(10) {
+        let remedy = match if sound { from } else { self.random.below(10) } {
             0 => Remedy::Retry,
             1 => Remedy::Escalate,
             2 => Remedy::Skip,

@@ -108,13 +108,13 @@ fn goes_on(fork: &World, entry: &crate::bus::Entry, stored: usize) {
 fn cut_everywhere(seed: u64) {
     let mut world = World::new(seed);
     world.forks = Some(Vec::new());
-    while world.trouble.is_none() && world.forks.as_ref().unwrap().len() < 60 {
+    while world.trouble.is_none() && world.forks.as_ref().unwrap().len() < 25 {
         if world.go_on().is_none() {
             break;
         }
     }
     let forks = world.forks.take().unwrap();
-    assert!(forks.len() > 20, "seed {seed} appends {} times", forks.len());
+    assert!(forks.len() > 10, "seed {seed} appends {} times", forks.len());
     for fork in &forks {
         // What was appended at this moment; a restored bus has other entries there.
         let place = usize::try_from(fork.bus.journal_last()).unwrap();

@@ -190,6 +190,7 @@ fn dependencies_point_one_way() {
         ("verifier", &["cantus-proto", "cantus-runner"][..]),
         ("docker", &["cantus-proto"][..]),
         ("core", &["cantus-proto"][..]),
+        ("sim", &["cantus-proto", "cantus-core"][..]),
         ("coordinator", &["cantus-proto", "cantus-core", "cantus-docker"][..]),
     ];
     let mut problems = Vec::new();
