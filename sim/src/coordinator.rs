@@ -237,7 +237,7 @@ impl World {
         }
         // What a replaced coordinator knows nothing of may be the work of its successor.
         let stops = matches!(reply, HeartbeatReply::Stop(_));
-        let answers = self.coordinators.contains_key(&id) && !(stops && !self.is_current(id));
+        let answers = self.coordinators.contains_key(&id) && (!stops || self.is_current(id));
         answers.then_some(reply)
     }
 

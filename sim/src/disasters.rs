@@ -16,6 +16,9 @@ use crate::holders::key_kind;
 use crate::words::{role, run_id};
 use crate::world::{Task, World};
 
+/// A coordinator, a run and an item of it; whether it is parked or cancelled.
+type Found = (u64, String, ItemId, bool);
+
 impl World {
     /// From time to time something breaks.
     pub(crate) fn disaster(&mut self) {
@@ -136,9 +139,14 @@ impl World {
             attempt.number.0 += self.random.small(0, 1);
             forger.attempt = Arc::new(attempt);
             forger.mood = Mood::Dies(false);
-            let body = forger.leased(&self.crew.hosts[holder.host]);
-            let forged = forger.report(body);
-            self.send(&forger.role, &forged);
+            // Now and then a whole crowd of them.
+            for _ in 0..self.random.between(1, 6) {
+                let (_, lease, container) = self.crew.draw();
+                (forger.lease, forger.container) = (lease, container);
+                let body = forger.leased(&self.crew.hosts[holder.host]);
+                let forged = forger.report(body);
+                self.send(&forger.role, &forged);
+            }
         }
         if self.strikes(Fault::ReportForged) {
             let body = match self.random.below(4) {
@@ -234,7 +242,7 @@ impl World {
     }
 
     /// Some coordinator, and an item that it knows; one that is parked or cancelled rather than others.
-    fn some_item(&mut self) -> Option<(u64, String, cantus_proto::ids::ItemId, bool)> {
+    fn some_item(&mut self) -> Option<Found> {
         let ids: Vec<u64> = self.coordinators.keys().copied().collect();
         let id = *self.random.pick(&ids)?;
         let over = |state: &State| matches!(state, State::Parked(_) | State::Cancelled);
@@ -245,6 +253,10 @@ impl World {
         let items: Vec<_> =
             self.coordinators.get(&id)?.core.runs().values().flat_map(of_run).collect();
         let stopped: Vec<_> = items.iter().filter(|(.., parked)| *parked).cloned().collect();
+        let landing: Vec<_> = runs_landing(&self.coordinators[&id].core, &items);
+        if self.random.chance(30) && !landing.is_empty() {
+            return self.random.pick(&landing).cloned();
+        }
         let from = if self.random.chance(50) && !stopped.is_empty() { stopped } else { items };
         self.random.pick(&from).cloned()
     }
@@ -259,4 +271,14 @@ impl World {
             None => self.later(3_000, Task::Submit(place)),
         }
     }
+}
+
+/// Of these items, those that land right now: a cancel comes at the worst moment.
+fn runs_landing(core: &cantus_core::Core, items: &[Found]) -> Vec<Found> {
+    let lands = |(_, run, item, _): &&Found| {
+        let run = core.runs().get(&run_id(run));
+        let item = run.and_then(|run| Some(run.item(*run.by_id.get(item)?)));
+        item.is_some_and(|item| matches!(item.state, State::Landing(_)))
+    };
+    items.iter().filter(lands).cloned().collect()
 }

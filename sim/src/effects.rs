@@ -71,8 +71,10 @@ impl World {
         }
         let Some(event) = self.carry_out(action).map(Arc::new) else { return };
         if self.strikes(Fault::AnsweredTwice) {
-            let wait = self.random.below(60_000);
-            self.later(wait, Task::Answer(id, Arc::clone(&event)));
+            for most in [5_000, 30_000, 120_000] {
+                let wait = self.random.below(most);
+                self.later(wait, Task::Answer(id, Arc::clone(&event)));
+            }
         }
         let wait = self.random.below(20);
         self.later(wait, Task::Answer(id, event));

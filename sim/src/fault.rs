@@ -120,9 +120,9 @@ faults! {
     /// An effect is carried out and its answer is lost with the coordinator.
     AnswerLost 0,
     /// An effect's answer comes twice, once late.
-    AnsweredTwice 60,
+    AnsweredTwice 120,
     /// An effect takes minutes.
-    EffectSlow 40,
+    EffectSlow 80,
     /// The coordinator dies before it appends what it decided.
     KilledBeforeAppend 8,
     /// It dies between two appends of one turn.

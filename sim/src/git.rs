@@ -131,9 +131,20 @@ impl Git {
         Event::Inspected(inspect.effect.clone(), Inspection::Read(found))
     }
 
+    /// Some work conflicts with whatever there is, and some with what was pushed since it began.
+    fn conflicts(&self, head: &CommitId, onto: &CommitId) -> bool {
+        let (ours, theirs) = (self.contents.get(onto), self.contents.get(head));
+        let (Some(ours), Some(theirs)) = (ours, theirs) else { return false };
+        let pushed = |word: &&String| word.starts_with("pushed") && !theirs.contains(*word);
+        let hits = |word: &String| {
+            word.bytes().chain(head.as_str().bytes()).map(u32::from).sum::<u32>() % 5 == 0
+        };
+        self.quality(head) == Quality::Conflicting || ours.iter().filter(pushed).any(hits)
+    }
+
     pub(crate) fn merge(&mut self, merge: &MergeWork) -> Event {
         let onto = self.head(&merge.repository.id);
-        let outcome = if self.quality(&merge.head) == Quality::Conflicting {
+        let outcome = if self.conflicts(&merge.head, &onto) {
             Merge::Conflict { onto, paths: vec![b"src/\x07file".to_vec()] }
         } else {
             let nothing = Content::default();

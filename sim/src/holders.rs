@@ -106,9 +106,7 @@ impl World {
     }
 
     fn shows(&mut self, mood: Mood) -> Shows {
-        if mood == Mood::Hangs {
-            Shows::Nothing
-        } else if self.strikes(Fault::NoArtifact) {
+        if mood == Mood::Hangs || self.strikes(Fault::NoArtifact) {
             Shows::Nothing
         } else if self.strikes(Fault::NoCommits) {
             Shows::Rounds

@@ -69,6 +69,8 @@ pub(super) struct Book {
     pub(super) last: u32,
     pub(super) tries: u32,
     pub(super) conflicts: u32,
+    /// Attempts before it last began anew.
+    pub(super) before: u32,
     pub(super) vain: u32,
     pub(super) rechecks: u32,
     pub(super) open: Option<Open>,
@@ -108,6 +110,7 @@ impl Book {
             last: 0,
             tries: 0,
             conflicts: 0,
+            before: 0,
             vain: 0,
             rechecks: 0,
             open: None,
@@ -140,7 +143,7 @@ impl Book {
     }
 
     fn begin_anew(&mut self) {
-        (self.tries, self.conflicts) = (0, 0);
+        (self.tries, self.conflicts, self.before) = (0, 0, self.last);
         self.over = None;
     }
 
@@ -167,6 +170,9 @@ impl Book {
         };
         demand(over == self.over, 2, || {
             format!("{id} is {}, the journal says {:?}", item.state.name(), self.over)
+        })?;
+        demand(item.proof.is_some() == self.proof.is_some(), 1, || {
+            format!("{id} has the proof {:?}, the journal says {:?}", item.proof, self.proof)
         })?;
         let counts = (item.last_number().0, item.tries(), item.conflicts());
         let known = (self.last, self.tries, self.conflicts as usize);
@@ -342,7 +348,9 @@ impl Book {
             ItemFact::Refuted(refutation) => {
                 self.open = None;
                 (self.gated, self.candidate) = (false, None);
-                self.conflicts += u32::from(matches!(refutation.by, Refuter::Merge(_)));
+                let own = self.work.as_ref().is_some_and(|(number, ..)| *number > self.before);
+                let conflict = own && matches!(refutation.by, Refuter::Merge(_));
+                self.conflicts += u32::from(conflict);
             }
             ItemFact::HeadMoved(_) => self.candidate = None,
             _ => {}

@@ -56,9 +56,10 @@ impl Ledger {
         )?;
         let Some(books) = self.runs.get(run) else { return Ok(()) };
         let whole = &books.budgets;
+        let of_tokens: Amount = |dispatch| dispatch.tokens;
         let cost: Amount = |dispatch| dispatch.cost.map(|cost| cost.0);
-        let limits: [(&str, bool, Amount, Option<u64>, Option<u64>); 2] = [
-            ("tokens", true, |dispatch| dispatch.tokens, own.token_budget, whole.token_budget),
+        let limits = [
+            ("tokens", true, of_tokens, own.token_budget, whole.token_budget),
             ("money", false, cost, own.cost_budget.map(|c| c.0), whole.cost_budget.map(|c| c.0)),
         ];
         for (what, tokens, amount, own, whole) in limits {

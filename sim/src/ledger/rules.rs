@@ -119,7 +119,11 @@ impl Ledger {
             ItemFact::MergeBegan => {
                 demand(book.gated, 7, || format!("{id} is merged before the gates saw it"))
             }
-            ItemFact::Merged(_) | ItemFact::HeadMoved(_) => answers(book, origin),
+            ItemFact::Merged(_) => answers(book, origin),
+            ItemFact::HeadMoved(_) => {
+                answers(book, origin)?;
+                demand(!book.cancel_wanted, 2, || format!("{id} was cancelled and is merged again"))
+            }
             ItemFact::Refuted(refutation) => refuted(book, refutation, origin),
             ItemFact::Landed(commit, _) => {
                 answers(book, origin)?;
