@@ -141,12 +141,31 @@ impl World {
             turn.actions.clear();
             self.finish(id, turn);
         }
+        self.recover_landings(id);
         let now = self.now;
         let Some(coordinator) = self.coordinators.get_mut(&id) else { return };
         let mut turn = coordinator.begin(now);
         let step = coordinator.core.resume(turn.at);
         turn.add(step, &Cause::Resumed);
         self.finish(id, turn);
+    }
+
+    /// Asks the targets what they contain: a journal that lost its end does not know of it all.
+    fn recover_landings(&mut self, id: u64) {
+        let Some(coordinator) = self.coordinators.get(&id) else { return };
+        let open = coordinator.core.runs().values().filter(|run| run.ended.is_none());
+        let open =
+            open.filter_map(|run| Some((run.id.clone(), run.repository.as_ref()?.id.clone())));
+        for (run, repository) in open.collect::<Vec<_>>() {
+            let Some(coordinator) = self.coordinators.get(&id) else { return };
+            let mut turn = coordinator.begin(self.now);
+            for (item, landed) in self.git.landings(&repository, &run) {
+                let event = Event::Found(run.clone(), item, Box::new(landed));
+                self.step(id, &mut turn, Arc::new(event));
+            }
+            turn.actions.clear();
+            self.finish(id, turn);
+        }
     }
 
     /// The state that the journal's bytes give, and how far reports are consumed.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cantus_core::event::{Event, Inspect, Inspection, Land, LandingTry, Merge, MergeWork};
+use cantus_core::item::Landed;
 use cantus_core::scope_delta::{Content as Bytes, FileChange, findings};
 use cantus_proto::ids::{CommitId, Digest, ItemId, RepositoryId, RunId, TreeId};
 use cantus_proto::message::Candidate;
@@ -34,6 +35,8 @@ pub(crate) type Name = (RunId, ItemId);
 struct Upstream {
     head: CommitId,
     landed: BTreeMap<Name, CommitId>,
+    /// The same in the order of its history.
+    history: Vec<(Name, Landed)>,
 }
 
 /// See the module.
@@ -65,7 +68,7 @@ impl Git {
     }
 
     fn upstream(&mut self, id: &RepositoryId) -> &mut Upstream {
-        let new = || Upstream { head: commit("start"), landed: BTreeMap::new() };
+        let new = || Upstream { head: commit("start"), landed: BTreeMap::new(), history: vec![] };
         self.upstreams.entry(id.clone()).or_insert_with(new)
     }
 
@@ -76,6 +79,13 @@ impl Git {
     /// The commit with which this item is on its target.
     pub(crate) fn landed(&self, name: &Name) -> Option<&CommitId> {
         self.upstreams.values().find_map(|upstream| upstream.landed.get(name))
+    }
+
+    /// What the target of a run has of it, in the order of its history.
+    pub(crate) fn landings(&self, id: &RepositoryId, run: &RunId) -> Vec<(ItemId, Landed)> {
+        let history = self.upstreams.get(id).map(|u| u.history.as_slice()).unwrap_or_default();
+        let own = history.iter().filter(|((of, _), _)| of == run);
+        own.map(|((_, item), landed)| (item.clone(), landed.clone())).collect()
     }
 
     pub(crate) fn content(&self, commit: &CommitId) -> Option<&Content> {
@@ -171,6 +181,9 @@ impl Git {
         } else if upstream.head == land.candidate.base {
             let landing = commit(&format!("landing {}", land.candidate.commit));
             upstream.head = landing.clone();
+            let tree = land.candidate.tree.clone();
+            let found = Landed { commit: landing.clone(), tree, evidence: evidence.clone() };
+            upstream.history.push((name.clone(), found));
             upstream.landed.insert(name, landing.clone());
             self.contents.insert(landing.clone(), content);
             LandingTry::Landed { commit: landing, evidence }

@@ -14,7 +14,7 @@ use crate::{log, report};
 const RUN_FACTS: &str = "RunCancelled RunWarned Submitted";
 /// Kinds of facts about items: all of them.
 const ITEM_FACTS: &str = "Approved Cancelled Delivered Demanded Ended Gated HeadMoved Landed Learned \
-                          LearningsChecked Leased Logged MergeBegan Merged Parked Proposed Queued Rechecked Refuted \
+                          LearningsChecked Leased Logged MergeBegan Merged Parked Proposed Queued Rechecked Recovered Refuted \
                           Reported Requeued Saved Settled Split Verified Warned";
 
 fn all_is_well(first: u64, seeds: u64) -> report::Report {

@@ -76,6 +76,7 @@ impl RunEvent {
             Fact::RunWarned(_) => Self::Warned,
             Fact::Item(_, fact) => match fact {
                 ItemFact::Landed(..)
+                | ItemFact::Recovered(_)
                 | ItemFact::Reported
                 | ItemFact::Parked(_)
                 | ItemFact::Cancelled => Self::ItemStopped,

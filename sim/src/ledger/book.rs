@@ -69,6 +69,8 @@ pub(super) struct Book {
     pub(super) last: u32,
     pub(super) tries: u32,
     pub(super) conflicts: u32,
+    /// The newest result is one of them.
+    pub(super) conflicted: bool,
     /// Attempts before it last began anew.
     pub(super) before: u32,
     pub(super) vain: u32,
@@ -110,6 +112,7 @@ impl Book {
             last: 0,
             tries: 0,
             conflicts: 0,
+            conflicted: false,
             before: 0,
             vain: 0,
             rechecks: 0,
@@ -144,6 +147,7 @@ impl Book {
 
     fn begin_anew(&mut self) {
         (self.tries, self.conflicts, self.before) = (0, 0, self.last);
+        self.conflicted = false;
         self.over = None;
     }
 
@@ -334,7 +338,7 @@ impl Book {
                 if result.bundle.is_some() {
                     self.commits.insert(result.head.clone());
                 }
-                (self.vain, self.rechecks) = (0, 0);
+                (self.vain, self.rechecks, self.conflicted) = (0, 0, false);
                 (self.gated, self.candidate, self.proof) = (false, None, None);
             }
             ItemFact::Gated => (self.gated, self.fresh) = (true, false),
@@ -351,6 +355,7 @@ impl Book {
                 let own = self.work.as_ref().is_some_and(|(number, ..)| *number > self.before);
                 let conflict = own && matches!(refutation.by, Refuter::Merge(_));
                 self.conflicts += u32::from(conflict);
+                self.conflicted = conflict;
             }
             ItemFact::HeadMoved(_) => self.candidate = None,
             _ => {}
@@ -361,6 +366,10 @@ impl Book {
         match fact {
             ItemFact::Landed(..) => {
                 self.cancel_wanted = false;
+                self.over = Some(Over::Landed);
+            }
+            ItemFact::Recovered(_) => {
+                (self.open, self.cancel_wanted) = (None, false);
                 self.over = Some(Over::Landed);
             }
             ItemFact::Reported => self.over = Some(Over::Reported),
@@ -381,6 +390,9 @@ impl Book {
             }
             ItemFact::Rechecked(_) => {
                 self.rechecks += 1;
+                // What conflicted is under consideration again.
+                self.conflicts -= u32::from(self.conflicted);
+                self.conflicted = false;
                 (self.over, self.gated, self.candidate) = (None, true, None);
             }
             ItemFact::Saved(_, commits, _) => {

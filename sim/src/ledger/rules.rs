@@ -133,6 +133,12 @@ impl Ledger {
                     format!("{id} is not on the target as {commit}")
                 })
             }
+            ItemFact::Recovered(landed) => {
+                let name = (run.clone(), id.clone());
+                let there = origin.git.landed(&name) == Some(&landed.commit);
+                let found = matches!(origin.event(), Some(Event::Found(..)));
+                demand(there && found, 1, || format!("{id} is recovered, and not on the target"))
+            }
             ItemFact::Reported => {
                 let lands = self.runs.get(run).is_some_and(|run| run.lands);
                 demand(!lands && book.work.is_some(), 2, || format!("{id} is reported"))
