@@ -11,7 +11,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: doctor images build ## run examples/ with 3 workers and 2 verifiers, and show what landed
-	@$(BIN)/cantus demo --examples examples
+	@$(BIN)/cantus demo --examples examples --report target/demo-report.html
 
 test: ## all checks and tests, exactly as CI runs them
 	@scripts/test

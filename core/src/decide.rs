@@ -73,6 +73,7 @@ impl Core {
             return;
         }
         self.withdraw(step, run, place);
+        self.close_account(step, run, place);
         self.commit_item(step, run, place, ItemFact::Recovered(landed));
     }
 
@@ -84,6 +85,7 @@ impl Core {
         }
         for place in &open {
             self.withdraw(step, run, *place);
+            self.close_account(step, run, *place);
         }
         self.commit(step, run, Fact::RunCancelled);
     }
@@ -101,6 +103,7 @@ impl Core {
             return;
         }
         self.withdraw(step, run, place);
+        self.close_account(step, run, place);
         self.commit_item(step, run, place, ItemFact::Cancelled);
     }
 

@@ -88,14 +88,19 @@ impl Core {
         ending: Ending,
         reason: String,
     ) {
-        let item = self.runs[run].item(place);
-        let number = item.last_number();
-        let open = item.attempts.last().filter(|attempt| attempt.spent.is_none());
+        let number = self.runs[run].item(place).last_number();
+        self.close_account(step, run, place);
+        self.commit_item(step, run, place, ItemFact::Ended(number, ending, text::cut(reason)));
+        self.settle(step, run, place);
+    }
+
+    /// An attempt that ends without having told what it used costs what is known of it.
+    pub(crate) fn close_account(&mut self, step: &mut Step, run: &RunId, place: ItemIndex) {
+        let open = self.runs[run].item(place).attempts.last();
+        let open = open.filter(|attempt| attempt.ended.is_none() && attempt.spent.is_none());
         if open.is_some_and(|a| a.leased.is_some() && a.kind != AttemptKind::Verify) {
             self.account_for(step, run, place, &Told::Nothing, &[]);
         }
-        self.commit_item(step, run, place, ItemFact::Ended(number, ending, text::cut(reason)));
-        self.settle(step, run, place);
     }
 
     /// Decides what follows from the item's state alone: what its agent asked for, that its limits are used up, or

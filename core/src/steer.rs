@@ -23,6 +23,7 @@ impl Core {
         match found {
             Ok((place, number)) => {
                 self.withdraw(step, run, place);
+                self.close_account(step, run, place);
                 self.commit_item(step, run, place, ItemFact::Approved(number, by));
             }
             Err(why) => step.refused.push(why),

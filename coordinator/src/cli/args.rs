@@ -159,6 +159,9 @@ pub struct DemoArgs {
     /// Keep the demo's repository and state, to look around in it; otherwise nothing is left
     #[arg(long)]
     pub keep: bool,
+    /// Write the run's report to this file, as HTML
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// `cantus up`

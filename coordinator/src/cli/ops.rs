@@ -94,7 +94,11 @@ pub(super) async fn pool(home: &Home, args: &PoolArgs) -> anyhow::Result<Exit> {
 /// `cantus demo`. It prints by itself, since it shows the commands that it types.
 pub(super) fn demo(args: &DemoArgs, output: &mut Output<'_>) -> anyhow::Result<Exit> {
     output.out.flush()?;
-    let options = ops::demo::Options { examples: args.examples.clone(), keep: args.keep };
+    let options = ops::demo::Options {
+        examples: args.examples.clone(),
+        keep: args.keep,
+        report: args.report.clone(),
+    };
     let passed = ops::demo::demo(&options)?;
     Ok(if passed { Exit::Ok } else { Exit::Failed })
 }

@@ -17,9 +17,12 @@ const WORKERS: u32 = 3;
 const VERIFIERS: u32 = 2;
 /// What is worth a second look afterwards: item, and what to see there.
 const STORIES: [(&str, &str); 3] = [
-    ("money-split", "its first result failed a checker and was repaired from the defect"),
+    (
+        "table-wrap",
+        "its first result added a dependency that the contract forbids; a gate kept it out",
+    ),
     ("chart-bars", "it said \"all tests pass\" with no receipt; the verification refuted that"),
-    ("rules-match", "its first result edited a test outside its scope and was kept out"),
+    ("export", "it failed twice, proposed to be split, and its parts landed before the whole"),
 ];
 
 /// What the flags say.
@@ -29,6 +32,8 @@ pub struct Options {
     pub examples: PathBuf,
     /// Leave everything for a look around.
     pub keep: bool,
+    /// Where to write the run's report as HTML.
+    pub report: Option<PathBuf>,
 }
 
 /// Runs the demo. The answer is whether everything landed and the audit passed.
@@ -43,7 +48,7 @@ pub fn demo(options: &Options) -> anyhow::Result<bool> {
         )
     })?;
     let directory = tempfile::Builder::new().prefix("cantus-demo.").tempdir()?;
-    let stage = Stage::new(directory.path(), &examples)?;
+    let stage = Stage::new(directory.path(), &examples, options.report.as_deref())?;
     stage.prepare()?;
     println!(
         "A library of our own, {WORKERS} workers, {VERIFIERS} verifiers, one bus: each in a container.\n"
@@ -63,14 +68,16 @@ pub fn demo(options: &Options) -> anyhow::Result<bool> {
 
 struct Stage {
     home: Home,
+    report: Option<PathBuf>,
     repository: PathBuf,
     examples: PathBuf,
     this: PathBuf,
 }
 
 impl Stage {
-    fn new(directory: &Path, examples: &Path) -> anyhow::Result<Self> {
+    fn new(directory: &Path, examples: &Path, report: Option<&Path>) -> anyhow::Result<Self> {
         Ok(Self {
+            report: report.map(std::path::absolute).transpose()?,
             home: Home::find(Some(directory.join("home")), |_| None)?,
             repository: directory.join("inkwell.git"),
             examples: examples.to_owned(),
@@ -89,7 +96,8 @@ impl Stage {
         let agent = serde_json::to_string(&self.examples.join("agent"))?;
         let image = "cantus/base:bookworm";
         let config = format!(
-            "version: 1\nbus: {{port: {port}}}\nroles:\n  worker:\n    kind: worker\n    image: {image}\n    \
+            "version: 1\nbus: {{port: {port}}}\ncoordinator:\n  window_seconds: 1\n  routing: {{fast: sketch, \
+             strong: engrave}}\nroles:\n  worker:\n    kind: worker\n    image: {image}\n    \
              slots: {WORKERS}\n    command: [python3, /agent/agent.py]\n    usage: none\n    mounts:\n      - {{source: \
              {agent}, target: /agent}}\n  verifier:\n    kind: verifier\n    image: {image}\n    slots: {VERIFIERS}\n"
         );
@@ -145,7 +153,13 @@ impl Stage {
         }
         println!("\nAnd offline, with nothing but the repository and the trusted keys:\n");
         let audited = self.cantus(&["audit", &repository])?;
-        Ok(landed.success() && audited.success())
+        println!(
+            "\nThe run as its report tells it: what was kept out, demanded, split, learned and paid for.\n"
+        );
+        let html = self.report.as_ref().map(|path| path.display().to_string());
+        let html = html.iter().flat_map(|path| ["--html", path.as_str()]);
+        let reported = self.cantus(&["report", RUN].into_iter().chain(html).collect::<Vec<_>>())?;
+        Ok(landed.success() && audited.success() && reported.success())
     }
 
     fn cantus(&self, arguments: &[&str]) -> anyhow::Result<ExitStatus> {

@@ -283,3 +283,17 @@ fn the_account_is_the_same_after_a_restart() {
     world.restart();
     assert_eq!(world.run().account, before);
 }
+
+#[test]
+fn who_is_cancelled_at_work_still_costs() {
+    let mut world = World::of("a, b");
+    let held = world.take("a");
+    world.beat_with(&held, pulse(300));
+    world.cancel("a");
+    let spent = world.item("a").attempts[0].spent.clone().unwrap();
+    assert_eq!((spent.tokens, spent.estimated), (Some(300), true));
+    let held = world.take("b");
+    world.beat_with(&held, pulse(200));
+    world.step(super::super::event::Event::Cancelled(run_id("run"), None));
+    assert_eq!((world.run().account.tokens, world.run().account.tokens_reserved), (500, 0));
+}
