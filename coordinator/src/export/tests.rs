@@ -216,7 +216,7 @@ fn memories_hold_what_was_learned_decided_and_failed() {
         "{decisions}"
     );
     let failures = text(&tree, "memory/known_failures.md");
-    for heading in ["## agent", "## infrastructure", "## permission"] {
+    for heading in ["## agent", "## infrastructure"] {
         assert!(failures.contains(heading), "{failures}");
     }
     assert!(!failures.contains("<script"), "{failures}");
