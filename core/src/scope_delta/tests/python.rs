@@ -301,3 +301,23 @@ fn a_removed_file_is_one_finding_that_names_its_tests() {
         findings[0]
     );
 }
+
+#[test]
+fn a_test_that_left_its_class_and_its_file_is_the_same_test() {
+    let old = "class TestA:\n    def test_a(self):\n        assert f(1) == 2\n";
+    let moved = |new: &str| {
+        found(&[change("test_a.py", Some(old), None), change("test_b.py", None, Some(new))])
+    };
+    assert!(moved("def test_a():\n    assert f(1) == 2\n").is_empty());
+    assert_eq!(moved("def test_a():\n    assert f(1) >= 2\n"), ["test-weakened test_b.py:2"]);
+}
+
+#[test]
+fn what_a_skipped_test_demands_replaces_nothing() {
+    let old = "def test_a():\n    assert f(1) == 2\n";
+    let skipped = "@pytest.mark.skip\ndef test_b():\n    assert f(1) == 2\n";
+    assert_eq!(
+        found(&[change("test_a.py", Some(old), Some(skipped))]),
+        ["test-removed test_a.py:1"]
+    );
+}
