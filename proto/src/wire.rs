@@ -19,13 +19,15 @@ use crate::limits::WIRE_VERSION;
 use crate::message::{Attempt, Heartbeat, HeartbeatReply, LeaseNote, Report, SourceUpdate};
 
 /// Package `cantus.v1`: bus messages, journal records and the gRPC API.
-#[expect(
-    missing_docs,
-    clippy::all,
-    clippy::allow_attributes,
-    clippy::allow_attributes_without_reason,
-    clippy::too_many_lines,
-    reason = "generated; documented in the .proto files"
+#[expect(missing_docs, clippy::all, reason = "generated; documented in the .proto files")]
+#[cfg_attr(
+    feature = "net",
+    expect(
+        clippy::allow_attributes,
+        clippy::allow_attributes_without_reason,
+        clippy::too_many_lines,
+        reason = "generated services"
+    )
 )]
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/cantus.v1.rs"));

@@ -96,6 +96,35 @@ impl Nats {
         self.server = Some(server);
     }
 
+    /// Copies the store of the server, which must be down.
+    ///
+    /// # Panics
+    /// When it runs, or the store cannot be copied.
+    pub fn snapshot(&self) {
+        assert!(self.server.is_none(), "a store is copied while nobody writes it");
+        self.copy_store("store", "snapshot");
+    }
+
+    /// Puts the copy back in place of the store, as a restored backup would be.
+    ///
+    /// # Panics
+    /// As of [`Nats::snapshot`].
+    pub fn restore(&self) {
+        assert!(self.server.is_none(), "a store is replaced while nobody reads it");
+        std::fs::remove_dir_all(self.directory.path().join("store")).expect("the store is there");
+        self.copy_store("snapshot", "store");
+    }
+
+    fn copy_store(&self, from: &str, to: &str) {
+        let directory = self.directory.path();
+        let copied = Command::new("cp")
+            .arg("-a")
+            .args([directory.join(from), directory.join(to)])
+            .status()
+            .expect("cp can be run");
+        assert!(copied.success(), "the store was not copied");
+    }
+
     /// Where it listens.
     #[must_use]
     pub fn url(&self) -> String {

@@ -15,7 +15,7 @@ use super::{bus_url, connect, signalled};
 use crate::config::{Config, Home, HomeError, Secrets};
 use crate::grpc::{Api, service};
 use crate::hub::Hub;
-use crate::kernel::{Kernel, Parts, upkeep};
+use crate::kernel::{Kernel, KernelError, Parts, upkeep};
 use cantus_core::Settings;
 
 /// Attempts of one role on the bus at the same time; see [`Settings::queue_window`]. Just enough that eight workers
@@ -61,11 +61,20 @@ pub fn settings(
     })
 }
 
-/// Serves until a signal says otherwise.
+/// Serves until a signal says otherwise; anew when the bus came back with an older store.
 ///
 /// # Errors
 /// When the home, the bus, git or an address cannot be used, or another coordinator took over.
 pub async fn serve(home: &Home, options: Options) -> anyhow::Result<()> {
+    while let Some(older) = serve_once(home, &options).await? {
+        tracing::error!("{older}: starting anew from what it has; what landed is found in git");
+    }
+    tracing::info!("the coordinator has stopped");
+    Ok(())
+}
+
+/// Serves until a signal says otherwise, which gives nothing, or until the bus has lost what was stored.
+async fn serve_once(home: &Home, options: &Options) -> anyhow::Result<Option<KernelError>> {
     let config = home.config()?;
     let secrets = home.secrets(&config)?;
     let hub = Arc::new(Hub::open(&home.hub())?);
@@ -105,9 +114,11 @@ pub async fn serve(home: &Home, options: Options) -> anyhow::Result<()> {
         server.await.context("a server ended badly")??;
     }
     let _ = std::fs::remove_file(home.socket());
-    ended.context("the coordinator's loop ended badly")??;
-    tracing::info!("the coordinator has stopped");
-    Ok(())
+    match ended.context("the coordinator's loop ended badly")? {
+        Ok(()) => Ok(None),
+        Err(older @ KernelError::Older { .. }) => Ok(Some(older)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 type Server = tokio::task::JoinHandle<Result<(), tonic::transport::Error>>;

@@ -1,5 +1,6 @@
 //! From a result to the target, on real git: verified on the very tree that lands, or not landed.
 
+use cantus_coordinator::kernel::KernelError;
 use cantus_core::Settings;
 use cantus_proto::bus::BlobError;
 use cantus_proto::ids::TreeId;
@@ -401,4 +402,37 @@ async fn a_parked_item_can_be_put_back() {
     assert_eq!(stage.coordinator.until_ended("run").await.state, "completed");
     crew.dismiss().await;
     stage.upstream.assert_audited(2);
+}
+
+/// Q7: the bus comes back with a store that is older than what was done: the coordinator sees it, and its successor
+/// finds what landed in git; nothing lands twice, and what was lost goes out again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bus_with_an_older_store_lands_nothing_twice() {
+    let mut stage = stage(settings_with_lease(3000)).await;
+    stage.submit("run", &Items::flat(&["a", "b"]).needing("c", &["a"])).await;
+    stage.coordinator.until_state("run", "a", &["queued"]).await;
+    stage.nats.kill();
+    stage.nats.snapshot();
+    stage.nats.restart();
+    let crew = Crew::landing(&stage.nats, &stage.upstream, (1, 1), &Habits::default()).await;
+    stage.coordinator.until_state("run", "a", &["landed"]).await;
+    stage.nats.kill();
+    stage.nats.restore();
+    stage.nats.restart();
+    let error = stage.coordinator.failed().await;
+    assert!(
+        matches!(error, KernelError::Older { expected, found } if found < expected),
+        "{error:?}"
+    );
+    let again =
+        Coordinator::start_with_hub(&stage.nats, &stage.upstream.hub(), settings_with_lease(3000))
+            .await;
+    assert_eq!(again.item("run", "a").await.summary.unwrap().state, "landed", "found in git");
+    let run = again.until_ended("run").await;
+    assert!(run.items.iter().all(|item| item.state == "landed"), "{run:#?}");
+    crew.dismiss().await;
+    let mut landed = stage.upstream.trailers("Cantus-Item");
+    landed.sort();
+    assert_eq!(landed, ["a", "b", "c"]);
+    stage.upstream.assert_audited(3);
 }
