@@ -143,32 +143,6 @@ impl Ledger {
                 let lands = self.runs.get(run).is_some_and(|run| run.lands);
                 demand(!lands && book.work.is_some(), 2, || format!("{id} is reported"))
             }
-            ItemFact::Parked(reason) => {
-                demand(!reason.is_empty(), 2, || format!("{id} is parked without a reason"))?;
-                let limit =
-                    ["tries are used up", "redo it by hand"].iter().any(|l| reason.contains(l));
-                demand(!(book.fresh && limit), 5, || {
-                    format!("{id} was put back and had no try: {reason}")
-                })
-            }
-            ItemFact::Requeued => {
-                let asked = matches!(origin.event(), Some(Event::Requeued(..)));
-                let stopped = matches!(book.over, Some(Over::Parked | Over::Cancelled));
-                demand(asked && stopped, 2, || format!("{id} is put back by nobody"))
-            }
-            ItemFact::Cancelled => {
-                let asked = matches!(origin.event(), Some(Event::Cancelled(..)));
-                demand(asked || book.cancel_wanted, 2, || format!("{id} is cancelled by nobody"))
-            }
-            ItemFact::Approved(number, _) => {
-                let asked = matches!(origin.event(), Some(Event::Approved { .. }));
-                let present = book.work.as_ref().is_some_and(|(work, ..)| *work == number.0);
-                demand(asked && present, 7, || format!("{id} is let through by nobody"))
-            }
-            ItemFact::Rechecked(_) => {
-                let asked = matches!(origin.event(), Some(Event::Rechecked { .. }));
-                demand(asked && book.work.is_some(), 7, || format!("{id} is checked for nobody"))
-            }
             ItemFact::Demanded(number, _) => {
                 let open = book.opened(*number)?;
                 let held = open.holder.as_ref().map(|(lease, _)| lease);
@@ -186,7 +160,7 @@ impl Ledger {
                 let held = lease.is_some_and(|lease| book.leases.contains(&lease));
                 demand(held, 4, || format!("work is saved that nobody had {number} of {id} for"))
             }
-            _ => Ok(()),
+            _ => by_people(book, fact, origin),
         }
     }
 
@@ -439,4 +413,37 @@ fn bounded(fact: &ItemFact) -> Objection {
     };
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
     demand(longest <= TEXT_BYTES_MAX, 9, || format!("a text of {longest} bytes is recorded"))
+}
+
+/// What only a person or a limit may bring about.
+fn by_people(book: &Book, fact: &ItemFact, origin: &Origin<'_>) -> Objection {
+    let id = &book.id;
+    match fact {
+        ItemFact::Parked(reason) => {
+            demand(!reason.is_empty(), 2, || format!("{id} is parked without a reason"))?;
+            let limit = ["tries are used up", "redo it by hand"].iter().any(|l| reason.contains(l));
+            demand(!(book.fresh && limit), 5, || {
+                format!("{id} was put back and had no try: {reason}")
+            })
+        }
+        ItemFact::Requeued => {
+            let asked = matches!(origin.event(), Some(Event::Requeued(..)));
+            let stopped = matches!(book.over, Some(Over::Parked | Over::Cancelled));
+            demand(asked && stopped, 2, || format!("{id} is put back by nobody"))
+        }
+        ItemFact::Cancelled => {
+            let asked = matches!(origin.event(), Some(Event::Cancelled(..)));
+            demand(asked || book.cancel_wanted, 2, || format!("{id} is cancelled by nobody"))
+        }
+        ItemFact::Approved(number, _) => {
+            let asked = matches!(origin.event(), Some(Event::Approved { .. }));
+            let present = book.work.as_ref().is_some_and(|(work, ..)| *work == number.0);
+            demand(asked && present, 7, || format!("{id} is let through by nobody"))
+        }
+        ItemFact::Rechecked(_) => {
+            let asked = matches!(origin.event(), Some(Event::Rechecked { .. }));
+            demand(asked && book.work.is_some(), 7, || format!("{id} is checked for nobody"))
+        }
+        _ => Ok(()),
+    }
 }
