@@ -35,10 +35,10 @@ pub(in crate::cli) async fn report(
 /// The journal of a run.
 pub(super) async fn history(client: &Client, run: &str) -> anyhow::Result<History> {
     let fetched = client.within(TRANSFER_MAX, History::fetch(client.api.clone(), run)).await?;
-    Ok(fetched.map_err(|error| match error {
-        ReplayError::Call(status) => anyhow::Error::from(client.error(&status)),
+    fetched.map_err(|error| match error {
+        ReplayError::Call(status) => client.error(&status).into(),
         error => error.into(),
-    })?)
+    })
 }
 
 fn show(
