@@ -136,6 +136,7 @@ impl Core {
         number: AttemptNumber,
         diagnosis: &Diagnosis,
     ) {
+        self.refuse_older(step, run, place, number);
         let wish = Box::new(Proposal::Diagnosis(diagnosis.clone()));
         let proposed = |decision| ItemFact::Proposed(number, wish.clone(), decision);
         match &diagnosis.remedy {
@@ -161,6 +162,30 @@ impl Core {
                     }
                 }
             }
+        }
+    }
+
+    /// Diagnoses of earlier attempts that were never acted on are overtaken by this one's.
+    fn refuse_older(
+        &mut self,
+        step: &mut Step,
+        run: &RunId,
+        place: ItemIndex,
+        newest: AttemptNumber,
+    ) {
+        let item = self.runs[run].item(place);
+        let before = item.attempts.iter().zip(1..newest.0);
+        let open = before.flat_map(|(attempt, number)| {
+            let proposals = attempt.proposals().iter();
+            let open = proposals.filter(|(wish, decision)| {
+                matches!(wish, Proposal::Diagnosis(_)) && *decision == Decision::Pending
+            });
+            open.map(move |(wish, _)| (AttemptNumber(number), wish.clone()))
+        });
+        for (number, wish) in open.collect::<Vec<_>>() {
+            let refused =
+                Decision::Refused(format!("attempt {newest} failed too, and its own counts"));
+            self.commit_item(step, run, place, ItemFact::Proposed(number, Box::new(wish), refused));
         }
     }
 

@@ -51,15 +51,15 @@ fn show(
         (&args.markdown, markdown::report as fn(&Run, &Report) -> String),
         (&args.html, html::report),
     ];
-    let mut written = false;
+    let mut streamed = false;
     for (path, form) in files {
         let Some(path) = path else { continue };
         write(path, &form(run, report), output)?;
-        written = true;
+        streamed |= path.as_os_str() == "-";
     }
     if args.server.json {
         output.json(&json::report(run, report), false)?;
-    } else if !written {
+    } else if !streamed {
         let width = output.terminal.then(|| screen::size(std::io::stdout()).columns);
         output.print(&terminal::report(run, report, width, output.paint))?;
     }
