@@ -73,7 +73,7 @@ fn plan_text(items: usize) -> String {
              goal: \"Write one file\"\n      deliverables: [\"work/item-{number} with one line\"]\n      \
              acceptance_criteria:\n        - {{id: AC-01, statement: \"the file is there\", checker: \"test -f \
              work/item-{number}\"}}\n      non_goals: [\"anything else\"]\n      allowed_scope: {{paths: \
-             [\"work/\"], tools: [\"edit\"]}}\n      budgets: {{wall_clock_minutes: 5, token_budget: 1000, \
+             [\"work/\"], tools: [\"edit\"]}}\n      budgets: {{wall_clock_minutes: 5, \
              max_agents: 1, verification_ratio: 0.25}}\n      forbidden_actions: [\"network_egress\"]\n"
         );
     }

@@ -150,6 +150,9 @@ pub fn remainder(run: &Run, item: &Item, now: Millis) -> Remainder {
 }
 
 /// What the next work attempt of an item may have.
+///
+/// An item without a limit of its own gets an equal share of what is free of the run's, so that the first one
+/// does not make all others wait; what it does not use comes back.
 pub(crate) fn allowance(run: &Run, item: &Item, now: Millis) -> Allowance {
     let own = remainder(run, item, now);
     let budgets = &run.budgets;
@@ -161,6 +164,8 @@ pub(crate) fn allowance(run: &Run, item: &Item, now: Millis) -> Allowance {
     if let Some(end) = run_end(run) {
         given.wall_clock_ms = given.wall_clock_ms.min(end.0.saturating_sub(now.0));
     }
+    let sharers = (run.open as u64).saturating_sub(u64::from(account.agents)).max(1);
+    let fair = |free: u64| (free / sharers).max(1);
     let spare = |total: u64, spent: u64, reserved: u64| {
         let free = total.saturating_sub(spent);
         (free.saturating_sub(reserved), free)
@@ -174,14 +179,14 @@ pub(crate) fn allowance(run: &Run, item: &Item, now: Millis) -> Allowance {
                 Allowance::Exhausted(Resource::Tokens)
             };
         }
-        given.tokens = Some(given.tokens.map_or(free, |own| own.min(free)));
+        given.tokens = Some(given.tokens.map_or(fair(free), |own| own.min(free)));
     }
     if let Some(total) = budgets.cost_budget {
         let (free, later) = spare(total.0, account.cost.0, account.cost_reserved.0);
         if free == 0 {
             return if later > 0 { Allowance::Wait } else { Allowance::Exhausted(Resource::Cost) };
         }
-        given.cost = Some(given.cost.map_or(MicroUsd(free), |own| own.min(MicroUsd(free))));
+        given.cost = Some(given.cost.map_or(MicroUsd(fair(free)), |own| own.min(MicroUsd(free))));
     }
     match given {
         Remainder { wall_clock_ms: 0, .. } => Allowance::Exhausted(Resource::WallClock),

@@ -13,6 +13,7 @@ mod random;
 mod repeats;
 mod report;
 mod results;
+mod running;
 pub(crate) mod samples;
 mod specimens;
 mod states;

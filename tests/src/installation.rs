@@ -62,6 +62,10 @@ impl Installation {
             let kind = if role.command.is_some() { "worker" } else { "verifier" };
             config += &format!("  {}:\n    kind: {kind}\n    image: {IMAGE}\n", role.name);
             config += &format!("    slots: {}\n    memory_mb: 512\n    tmp_mb: 256\n", role.slots);
+            if role.command.is_some() {
+                // The agents of these tests are scripts.
+                config += "    usage: none\n";
+            }
             if let Some(command) = &role.command {
                 config +=
                     &format!("    command: {}\n", serde_json::to_string(command).expect("strings"));

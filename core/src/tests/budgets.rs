@@ -123,7 +123,7 @@ fn a_run_whose_tokens_are_gone_parks_the_rest_at_exactly_its_budget() {
             }
         });
         let held = world.take("a");
-        assert_eq!(held.attempt.limits.tokens_max, Some(1_000));
+        assert_eq!(held.attempt.limits.tokens_max, Some(500), "an equal share");
         world.say(&held, used(&held, spent));
         world.inspect("a", &["src/file"]);
         world.merge("a", "a", "start");
@@ -296,4 +296,17 @@ fn who_is_cancelled_at_work_still_costs() {
     world.beat_with(&held, pulse(200));
     world.step(super::super::event::Event::Cancelled(run_id("run"), None));
     assert_eq!((world.run().account.tokens, world.run().account.tokens_reserved), (500, 0));
+}
+
+#[test]
+fn items_without_limits_of_their_own_share_what_the_run_has() {
+    let budgets = RunBudgets { cost_budget: Some(MicroUsd(900)), ..RunBudgets::default() };
+    let mut world = limited("a, b, c", budgets);
+    let given = |world: &World, id: &str| world.published(id)[0].limits.cost_max;
+    for id in ["a", "b", "c"] {
+        assert_eq!(given(&world, id), Some(MicroUsd(300)), "{id}");
+    }
+    let held = world.take("a");
+    world.say(&held, used(&held, 1));
+    assert_eq!(world.run().account.cost_reserved, MicroUsd(600), "nothing was spent");
 }

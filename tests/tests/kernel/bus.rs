@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cantus_core::Core;
+use cantus_core::event::Event;
 use cantus_proto::bus::HeartbeatAnswer;
 use cantus_proto::ids::AttemptNumber;
 use cantus_proto::message::FailureKind;
@@ -133,4 +134,41 @@ async fn no_lease_ends_because_the_bus_was_away() {
     // Whoever is silent although the bus is there is lost as ever.
     let silent = coordinator.until_state("run", dead.attempt.item.as_str(), &["parked"]).await;
     assert!(silent.summary.unwrap().reason.contains("worker lost"));
+}
+
+/// Resident memory of this process in KiB.
+fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Q35: the bus is away under load. What people ask waits or is refused, in bounded room, and all goes on afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bus_that_is_away_under_load_costs_no_memory() {
+    let mut nats = Nats::start(&["worker", "verifier"]);
+    let coordinator = Coordinator::start(&nats, settings_with_lease(3000)).await;
+    coordinator.submit("run", &Items::many(200)).await;
+    coordinator.until_state("run", "i000", &["queued"]).await;
+    nats.kill();
+    let before = resident_kib();
+    let asked = (0..2_000).map(|_| {
+        let handle = coordinator.handle.clone();
+        tokio::spawn(async move {
+            let cancel = Event::Cancelled(run_id("none"), None);
+            tokio::time::timeout(Duration::from_secs(4), handle.tell(cancel)).await.is_ok()
+        })
+    });
+    let asked: Vec<_> = asked.collect();
+    let mut answered = 0;
+    for one in asked {
+        answered += usize::from(one.await.unwrap());
+    }
+    assert!(answered < 2_000, "nothing waited although nothing can be stored");
+    let grown = resident_kib().saturating_sub(before);
+    assert!(grown < 64 * 1024, "{grown} KiB more");
+    nats.restart();
+    let crew = Crew::reporting(&nats, 4, &Habits::default()).await;
+    assert_eq!(coordinator.until_ended("run").await.state, "completed");
+    crew.dismiss().await;
 }

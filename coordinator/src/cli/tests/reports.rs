@@ -42,7 +42,7 @@ async fn a_report_is_printed_or_written() {
     let (page, markdown) = (fake.home().join("r.html"), fake.home().join("r.md"));
     let line = ["report", "nightly", "--html", page.to_str().unwrap()];
     let written = cantus(fake.home(), &line).await;
-    assert_eq!((written.exit, written.out.as_str()), (Exit::Ok, ""), "{written:?}");
+    assert_eq!((written.exit, &written.out), (Exit::Ok, &shown.out), "{written:?}");
     assert!(written.notes.starts_with("written to "), "{written:?}");
     assert!(std::fs::read_to_string(page).unwrap().starts_with("<!doctype html>"));
     let line = ["report", "nightly", "--markdown", markdown.to_str().unwrap(), "--json"];
