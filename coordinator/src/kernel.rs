@@ -6,6 +6,7 @@
 
 pub mod announce;
 mod effects;
+mod recovery;
 mod turn;
 pub mod upkeep;
 
@@ -21,7 +22,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::hub::Hub;
 use cantus_core::event::{Event, Millis};
-use cantus_core::item::Landed;
 use cantus_core::journal::wire::RecordError;
 use cantus_core::journal::{plan, wire};
 use cantus_core::{Core, Settings};
@@ -275,30 +275,6 @@ impl Kernel {
         let step = self.core.resume(turn.now);
         turn.add(step);
         self.finish(turn).await
-    }
-
-    /// Asks the targets what they contain: a journal that lost its end does not know of it all (case Q7).
-    async fn recover_landings(&mut self) -> Result<(), KernelError> {
-        let open = self.core.runs().values().filter(|run| run.ended.is_none());
-        let open: Vec<_> =
-            open.filter_map(|run| Some((run.id.clone(), run.repository.clone()?))).collect();
-        for (run, repository) in open {
-            let found = self.effects.landings(&run, &repository).await;
-            let mut turn = self.begin();
-            for landing in found {
-                let landed = Landed {
-                    commit: landing.commit,
-                    tree: landing.tree,
-                    evidence: landing.evidence,
-                };
-                let event = Event::Found(run.clone(), landing.item, Box::new(landed));
-                self.step(&mut turn, event);
-            }
-            // What else follows is asked for by the resumption, for all runs at once.
-            turn.actions.clear();
-            self.finish(turn).await?;
-        }
-        Ok(())
     }
 
     /// Mirrors on hosts that come later must find every target that is worked on.

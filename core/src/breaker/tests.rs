@@ -1,3 +1,5 @@
+//! Tests of breaker: exact values, and the edges.
+
 use cantus_proto::message::{ModelTokens, Pulse, Usage};
 
 use cantus_proto::message::FailureKind;

@@ -1,3 +1,5 @@
+//! Tests of evidence or abstain: exact values, and the edges.
+
 use std::collections::BTreeMap;
 
 use cantus_proto::ids::{CriterionId, TreeId};

@@ -1,3 +1,5 @@
+//! Tests of first artifact: exact values, and the edges.
+
 use super::*;
 use crate::tests::samples;
 

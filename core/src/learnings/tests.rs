@@ -1,3 +1,5 @@
+//! Tests of learnings: exact values, and the edges.
+
 use std::sync::Arc;
 
 use cantus_proto::ids::{AttemptNumber, RoleName, RunId};

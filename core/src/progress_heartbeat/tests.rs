@@ -1,3 +1,5 @@
+//! Tests of progress heartbeat: exact values, and the edges.
+
 use super::*;
 use crate::tests::samples::demand;
 

@@ -1,3 +1,5 @@
+//! Tests of split: exact values, and the edges.
+
 use std::sync::Arc;
 
 use cantus_proto::contract::Criterion;

@@ -1,3 +1,5 @@
+//! Tests of verification budget: exact values, and the edges.
+
 use cantus_proto::ids::AttemptNumber;
 use cantus_proto::message::FailureKind;
 

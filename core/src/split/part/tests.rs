@@ -1,3 +1,5 @@
+//! Tests of part: exact values, and the edges.
+
 use super::*;
 
 #[test]
