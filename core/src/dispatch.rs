@@ -17,8 +17,13 @@ impl Core {
     /// Queues the next attempt of an item, or parks it when nothing is left for one. The answer is whether anything
     /// was decided: if not, the whole run must wait.
     pub(crate) fn dispatch(&mut self, step: &mut Step, run_id: &RunId, place: ItemIndex) -> bool {
+        // A journal that was cut between two records of one decision: what the state demands comes first.
+        self.settle(step, run_id, place);
         let run = &self.runs[run_id];
         let item = run.item(place);
+        if !matches!(item.state, State::Ready | State::Unverified(_)) {
+            return true;
+        }
         let (kind, given) = match (&item.state, &item.defect) {
             (State::Unverified(_), _) => match budget::verification_ms(item, step.at) {
                 0 => {
