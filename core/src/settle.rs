@@ -199,16 +199,18 @@ impl Core {
         proposals: &[Proposal],
     ) {
         let number = self.runs[run].item(place).last_number();
-        for learning in learnings.iter().take(LEARNINGS_PER_ATTEMPT_MAX) {
-            self.commit_item(
-                step,
-                run,
-                place,
-                ItemFact::Learned(number, Box::new(learning.clone())),
-            );
+        // A journal that was cut within this decision has some of it already.
+        let attempt = self.runs[run].item(place).attempts.last();
+        let exchange = attempt.and_then(|attempt| attempt.exchange.as_deref());
+        let (learned, wished) =
+            exchange.map_or((Vec::new(), Vec::new()), |e| (e.learned.clone(), e.proposals.clone()));
+        let new = learnings.iter().take(LEARNINGS_PER_ATTEMPT_MAX);
+        for learning in new.filter(|learning| !learned.contains(&learning.id)) {
+            let fact = ItemFact::Learned(number, Box::new(learning.clone()));
+            self.commit_item(step, run, place, fact);
         }
         let mut known: Vec<&Proposal> = Vec::new();
-        for wish in proposals {
+        for wish in proposals.iter().filter(|wish| !wished.iter().any(|(old, _)| old == *wish)) {
             if !matches!(wish, Proposal::Note(_)) && !known.contains(&wish) {
                 known.push(wish);
             }
