@@ -156,8 +156,19 @@ impl Ledger {
     fn check_repeat(&self, cause: &Cause, fact: &Fact) -> Objection {
         let Cause::Event(event) = cause else { return Ok(()) };
         let Event::Reported(report) = &**event else { return Ok(()) };
-        // Any event may fill queues, if a coordinator died before it could.
-        if matches!(fact, Fact::Item(_, ItemFact::Queued(..) | ItemFact::MergeBegan)) {
+        // What the state demands by itself any event may bring about, if a coordinator died before it could.
+        let follows = matches!(
+            fact,
+            Fact::Item(
+                _,
+                ItemFact::Queued(..)
+                    | ItemFact::MergeBegan
+                    | ItemFact::Parked(_)
+                    | ItemFact::Split(..)
+                    | ItemFact::Proposed(..)
+            )
+        );
+        if follows {
             return Ok(());
         }
         let Ok(bytes) = report.encode() else { return Ok(()) };
