@@ -23,7 +23,28 @@ impl World {
                 if self.strikes(Fault::EffectSlow) {
                     wait += self.random.below(180_000);
                 }
+                self.disturb(id, &effect);
                 self.later(wait, Task::Act(id, Box::new(effect)));
+            }
+        }
+    }
+
+    /// While an effect is under way an old answer about the same item comes, or a person cancels what lands.
+    fn disturb(&mut self, id: u64, action: &Action) {
+        let Some(effect) = effect_of(action) else { return };
+        let old = self.answers.get(&(effect.run.clone(), effect.item)).cloned().unwrap_or_default();
+        if let Some(old) = self.random.pick(&old).cloned()
+            && self.strikes(Fault::AnsweredTwice)
+        {
+            self.later(1, Task::Answer(id, old));
+        }
+        if let Action::Land(land) = action
+            && self.strikes(Fault::CancelledWhileLanding)
+        {
+            let event = Event::Cancelled(effect.run.clone(), Some(land.item.clone()));
+            self.later(1, Task::Answer(id, Arc::new(event)));
+            if self.random.chance(50) {
+                self.git.push(&land.repository.id, true);
             }
         }
     }
@@ -70,6 +91,10 @@ impl World {
             }
         }
         let Some(event) = self.carry_out(action).map(Arc::new) else { return };
+        if let Some(effect) = effect_of(action) {
+            let known = self.answers.entry((effect.run.clone(), effect.item)).or_default();
+            known.push(Arc::clone(&event));
+        }
         if self.strikes(Fault::AnsweredTwice) {
             for most in [5_000, 30_000, 120_000] {
                 let wait = self.random.below(most);

@@ -78,7 +78,7 @@ faults! {
     /// The result does not do what the contract asks for.
     WrongWork 150,
     /// The result does not merge.
-    Conflict 100,
+    Conflict 200,
     /// The hub does not take the result in.
     ResultRefused 60,
     /// Texts without end, with control characters.
@@ -139,6 +139,8 @@ faults! {
     RunCancelled 30,
     /// A person cancels an item.
     ItemCancelled 200,
+    /// A person cancels an item while it lands, and somebody may push at the same time.
+    CancelledWhileLanding 100,
     /// A person puts items back.
     ItemRequeued 500,
     /// A person lets through what the gates kept out.

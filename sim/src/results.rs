@@ -104,7 +104,7 @@ impl World {
     /// What an agent thinks should become of its item; from some number on only sound splits.
     pub(crate) fn diagnosis(&mut self, holder: &Holder, from: u64) -> Vec<Proposal> {
         let own = holder.attempt.item.clone();
-        let sound = from > 0 && self.random.chance(60);
+        let sound = from > 0 && self.random.chance(40);
         let part = |id: &str, needs: &[&str], criteria: &[&str], paths: &[&str]| Part {
             id: item_id(id),
             goal: "a part".to_owned(),
@@ -114,7 +114,9 @@ impl World {
             needs: needs.iter().map(|id| item_id(id)).collect(),
         };
         let (first, second) = (format!("{own}-1"), format!("{own}-2"));
-        let remedy = match if sound { from } else { self.random.below(10) } {
+        // Who asks for a split asks for a cycle now and then.
+        let other = if from > 0 { 3 + self.random.below(3) } else { self.random.below(10) };
+        let remedy = match if sound { from } else { other } {
             0 => Remedy::Retry,
             1 => Remedy::Escalate,
             2 => Remedy::Skip,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use cantus_core::Settings;
-use cantus_core::event::{Action, Event, Millis, Submission};
-use cantus_proto::ids::RoleName;
+use cantus_core::event::{Action, Event, ItemIndex, Millis, Submission};
+use cantus_proto::ids::{RoleName, RunId};
 use cantus_proto::message::{Attempt, Report};
 
 use crate::bus::{Bus, Stored, WorkKey};
@@ -88,6 +88,8 @@ pub(crate) struct World {
     pub(crate) ledger: Ledger,
     pub(crate) trouble: Option<Trouble>,
     pub(crate) events: u64,
+    /// What the hub ever answered about an item.
+    pub(crate) answers: BTreeMap<(RunId, ItemIndex), Vec<Arc<Event>>>,
     /// Facts that were decided, by kind.
     pub(crate) facts: BTreeMap<String, u64>,
     /// What there was at each append, for those who want to go back.
@@ -118,6 +120,7 @@ impl World {
             runs,
             trouble: None,
             events: 0,
+            answers: BTreeMap::new(),
             facts: BTreeMap::new(),
             forks: None,
         };
@@ -150,6 +153,7 @@ impl World {
             ledger: self.ledger.clone(),
             trouble: None,
             events: 0,
+            answers: self.answers.clone(),
             facts: BTreeMap::new(),
             forks: None,
         }
