@@ -29,11 +29,7 @@ impl World {
     }
 
     /// A turn is stored: all that it consumed has had its effect.
-    pub(crate) fn check_turn(&mut self, id: u64, consumed: &[Arc<Event>], decided: bool) {
-        if decided {
-            self.ledger.decided(consumed);
-        }
-        self.check_kept(consumed);
+    pub(crate) fn check_turn(&mut self, id: u64) {
         let Some(coordinator) = self.coordinators.get(&id) else { return };
         if coordinator.journal_end != self.bus.journal_last() {
             return;
@@ -65,21 +61,20 @@ impl World {
         }
     }
 
-    /// What somebody who once held the attempt handed in or saved is in the journal.
-    fn check_kept(&mut self, consumed: &[Arc<Event>]) {
-        for event in consumed {
-            let Event::Reported(report) = &**event else { continue };
-            let Report::Lease(report) = &**report else { continue };
-            let LeaseReport { run, item, attempt, lease, body, kind } = report;
-            if *kind == AttemptKind::Verify {
-                continue;
-            }
-            let Some(commits) = brought(body) else { continue };
-            if !self.ledger.ever_held(run, item, attempt.0, lease) {
-                continue;
-            }
-            let kept = self.ledger.commits(run, item);
+    /// Whether it brings work of somebody who once held the attempt, by the journal.
+    pub(crate) fn brings_work(&self, event: &Event) -> bool {
+        let Some(report) = work_of(event) else { return false };
+        self.ledger.ever_held(&report.run, &report.item, report.attempt.0, &report.lease)
+    }
+
+    /// What was handed in or saved is in the journal.
+    pub(crate) fn check_kept(&mut self, bringing: &[Arc<Event>]) {
+        for event in bringing {
+            let Some(report) = work_of(event) else { continue };
+            let Some(commits) = brought(&report.body) else { continue };
+            let kept = self.ledger.commits(&report.run, &report.item);
             if kept.is_none_or(|kept| !kept.contains(&commits.head) && kept.len() < SAVED_MAX) {
+                let (attempt, item) = (report.attempt, report.item.clone());
                 self.blame(3, format!("work on attempt {attempt} of {item} is not kept"));
             }
         }
@@ -111,4 +106,12 @@ impl World {
             self.blame(1, format!("the candidate of {} is not its work", land.item));
         }
     }
+}
+
+/// The report of a worker that brings commits.
+fn work_of(event: &Event) -> Option<&LeaseReport> {
+    let Event::Reported(report) = event else { return None };
+    let Report::Lease(report) = &**report else { return None };
+    let works = report.kind != AttemptKind::Verify && brought(&report.body).is_some();
+    works.then_some(report)
 }

@@ -54,8 +54,8 @@ struct Turn {
     actions: Vec<Action>,
     refused: bool,
     consumed_before: u64,
-    /// Reports about leases that it consumed.
-    consumed: Vec<Arc<Event>>,
+    /// Reports that bring work of somebody who had the attempt before the turn.
+    bringing: Vec<Arc<Event>>,
 }
 
 impl Coordinator {
@@ -227,7 +227,9 @@ impl World {
                 if taker.role != stored.role => {}
             Ok(report) => {
                 let event = Arc::new(Event::Reported(Box::new(report)));
-                turn.consumed.push(Arc::clone(&event));
+                if self.brings_work(&event) {
+                    turn.bringing.push(Arc::clone(&event));
+                }
                 self.step(id, turn, event);
             }
             Err(_) => {}
@@ -365,7 +367,9 @@ impl World {
     }
 
     fn appended(&mut self, id: u64, turn: Turn) {
-        self.check_turn(id, &turn.consumed, !turn.records.is_empty());
+        self.check_kept(&turn.bringing);
+        self.ledger.decided(&turn.causes);
+        self.check_turn(id);
         if !turn.actions.is_empty() && self.strikes(Fault::KilledAfterAppend) {
             return self.kill(id);
         }

@@ -177,9 +177,10 @@ impl Ledger {
     }
 
     /// All that these decided is stored.
-    pub(crate) fn decided(&mut self, events: &[Arc<Event>]) {
-        for event in events {
-            if let Event::Reported(report) = &**event
+    pub(crate) fn decided(&mut self, causes: &[Cause]) {
+        for cause in causes {
+            if let Cause::Event(event) = cause
+                && let Event::Reported(report) = &**event
                 && let Ok(bytes) = report.encode()
             {
                 self.decided.insert(bytes, Arc::clone(event));
