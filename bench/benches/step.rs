@@ -3,6 +3,8 @@
 //! A flat run of so many items is worked off as workers, verifiers and the hub would; each kind of event is measured by
 //! itself. Evidence is dearer than the rest by its signatures, whose cost is measured beside it.
 
+#![expect(missing_docs, reason = "a macro of criterion makes a function of its own")]
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
