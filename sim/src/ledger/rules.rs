@@ -14,6 +14,9 @@ use super::{Ledger, Objection, Origin, budget, demand, object};
 use crate::bus::Cause;
 use crate::git::Quality;
 
+/// Waits for a taker that one attempt may have: a clock may jump, and a coordinator may be late.
+const QUEUE_WAITS_MAX: u64 = 10;
+
 /// Leases of one attempt, at most.
 const LEASES_MAX: u32 = 5;
 /// Longest reason or finding with its mark of how much is left out, in bytes.
@@ -239,7 +242,10 @@ impl Ledger {
                 let since = open.queued.max(origin.entry.renewed);
                 let waited = origin.entry.at.0.saturating_sub(since.0);
                 let due = open.leased.is_none() && waited >= self.settings.queue_wait_ms;
-                demand(due, 10, || format!("{id} waited {waited} ms, and its attempt is over"))
+                demand(due, 10, || format!("{id} waited {waited} ms, and its attempt is over"))?;
+                // Whoever resumes puts the attempt out again, and then waits no longer than anybody.
+                let most_ms = QUEUE_WAITS_MAX * self.settings.queue_wait_ms;
+                demand(waited <= most_ms, 10, || format!("{id} waited {waited} ms for a taker"))
             }
             (Ending::Lost, Some(Event::Woken)) => {
                 let lease = open.holder.as_ref().map(|(lease, _)| lease);
