@@ -57,12 +57,8 @@ impl Core {
             breaker,
             learnings: self.told(run, item, kind),
         };
-        let dispatch = match *self.dispatched == dispatch {
-            true => Arc::clone(&self.dispatched),
-            false => Arc::new(dispatch),
-        };
         let number = AttemptNumber(item.last_number().0 + 1);
-        self.commit_item(step, run_id, place, ItemFact::Queued(number, kind, dispatch));
+        self.commit_item(step, run_id, place, ItemFact::Queued(number, kind, Arc::new(dispatch)));
         step.actions.extend(self.publication(run_id, place));
         true
     }

@@ -201,7 +201,7 @@ pub(super) fn found(finding: &Finding) -> v1::GateFinding {
 }
 
 pub(super) fn finding(wire: v1::GateFinding) -> Result<Finding, RecordError> {
-    let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == wire.rule);
+    let rule = Rule::from_word(&wire.rule);
     Ok(Finding {
         rule: rule.ok_or(RecordError::Unknown("rule"))?,
         path: wire.path,
